@@ -1,0 +1,99 @@
+"""What a stream tells, in order.
+
+    StreamOpened                                     exactly one, first
+    TextReleased                                     what a reader may see; final once told
+    SentenceClosed                                   in text order
+    SentenceJudged                                   one for each SentenceClosed, in text order
+    StreamFinished | StreamHalted | StreamFailed     exactly one, last
+
+`seq` counts 0, 1, 2 …; `at_ms` is milliseconds since the stream opened. On the wire an event is
+one JSON object (`event.model_dump_json()`), and `kind` tells which.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter
+
+from streamverify.types import Action, Fingerprint, Report, Sentence, Span, Value, Verdict
+
+
+class Stamp(Value):
+    """What every event carries."""
+
+    seq: int
+    at_ms: float
+
+
+class PassageSummary(Value):
+    """A passage as a stream announces it: without its text."""
+
+    id: str
+    title: str | None = None
+    chars: int
+    """Length of the passage's text, in characters."""
+
+
+class StreamOpened(Stamp):
+    """The stream runs; nothing was read from the source yet."""
+
+    kind: Literal["stream_opened"] = "stream_opened"
+    passages: tuple[PassageSummary, ...]
+    fingerprint: Fingerprint
+    policy: str
+
+
+class TextReleased(Stamp):
+    """Text a reader may see. Under a holding policy it may replace what stood at `span`."""
+
+    kind: Literal["text_released"] = "text_released"
+    text: str
+    span: Span
+    """The part of the answer as generated that this text stands for."""
+    action: Action
+
+
+class SentenceClosed(Stamp):
+    """A sentence is complete and is being judged."""
+
+    kind: Literal["sentence_closed"] = "sentence_closed"
+    sentence: Sentence
+
+
+class SentenceJudged(Verdict, Stamp):
+    """The verdict on one sentence."""
+
+    kind: Literal["sentence_judged"] = "sentence_judged"
+    latency_ms: float
+    """Milliseconds from the sentence's close to this verdict."""
+
+
+class StreamFinished(Stamp):
+    """The source ended and every sentence has its verdict."""
+
+    kind: Literal["stream_finished"] = "stream_finished"
+    report: Report
+
+
+class StreamHalted(Stamp):
+    """The policy stopped the source; `report.error` says why."""
+
+    kind: Literal["stream_halted"] = "stream_halted"
+    report: Report
+
+
+class StreamFailed(Stamp):
+    """The source, or the scorer under `on_failure="raise"`, failed."""
+
+    kind: Literal["stream_failed"] = "stream_failed"
+    report: Report
+    error: str
+    """Type and message of what went wrong."""
+
+
+Terminal = StreamFinished | StreamHalted | StreamFailed
+Event = StreamOpened | TextReleased | SentenceClosed | SentenceJudged | Terminal
+
+EVENT_ADAPTER: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])
+"""Reads one event back from its JSON: `EVENT_ADAPTER.validate_json(line)`."""

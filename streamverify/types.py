@@ -1,0 +1,276 @@
+"""The nouns of the library: frozen values, without behaviour beyond reading themselves.
+
+Everything here crosses a process border (events, reports, files), so it is pydantic, frozen and
+closed to unknown fields. `Passage` is a dataclass because callers build it by position.
+
+All spans are half-open character ranges (code points), into the answer *as generated* unless a
+docstring says otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from streamverify.errors import PassageError
+
+_NO_METADATA: Mapping[str, Any] = MappingProxyType({})
+
+
+class Span(NamedTuple):
+    """A half-open range of characters `[start, end)`."""
+
+    start: int
+    end: int
+
+
+class Label(StrEnum):
+    """What the passages say about a sentence."""
+
+    SUPPORTED = "supported"
+    CONTRADICTED = "contradicted"
+    UNSUPPORTED = "unsupported"
+    NO_CLAIM = "no_claim"
+    """Nothing to check: a greeting, a question, a heading, an honest abstention."""
+    UNVERIFIED = "unverified"
+    """The check did not run or cannot be trusted; `Verdict.reason` says why."""
+
+
+class Action(StrEnum):
+    """What the policy did with a sentence."""
+
+    RELEASE = "release"
+    FLAG = "flag"
+    REDACT = "redact"
+    HALT = "halt"
+    REPAIR = "repair"
+
+
+class SentenceKind(StrEnum):
+    """The markdown block a sentence stands in."""
+
+    PROSE = "prose"
+    HEADING = "heading"
+    LIST_ITEM = "list_item"
+    QUOTE = "quote"
+    """A block quotation (`> …`)."""
+    TABLE = "table"
+    CODE = "code"
+
+
+class FindingKind(StrEnum):
+    """What a deterministic check, or the judge, noticed beside the model's scores."""
+
+    NUMBER_MISMATCH = "number_mismatch"
+    DATE_MISMATCH = "date_mismatch"
+    QUOTE_MISMATCH = "quote_mismatch"
+    NAME_NOT_FOUND = "name_not_found"
+    NEGATION_MISMATCH = "negation_mismatch"
+    SOURCE_CONFLICT = "source_conflict"
+    """Two passages disagree about the claim."""
+    FALSE_ABSTENTION = "false_abstention"
+    """The answer says the passages do not tell, and they do."""
+    LANGUAGE = "language"
+    TOO_LONG = "too_long"
+
+
+class CitationFinding(StrEnum):
+    """What is known about one citation."""
+
+    CORRECT = "correct"
+    PARTIAL = "partial"
+    WRONG_PASSAGE = "wrong_passage"
+    FABRICATED = "fabricated"
+    """The marker resolves to no passage."""
+    MISSING = "missing"
+    """A claim without a marker where the policy requires one."""
+    UNSUPPORTED = "unsupported"
+    """The cited passage does not support the sentence, nor does any other."""
+
+
+class Value(BaseModel):
+    """Base of the values on the wire: frozen, closed to unknown fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="constants")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One source text given by the caller.
+
+    Raises:
+        PassageError: the id or the text is not a string, or the id is empty.
+    """
+
+    id: str
+    text: str
+    title: str | None = None
+    metadata: Mapping[str, Any] = field(default=_NO_METADATA, hash=False)
+
+    def __post_init__(self) -> None:
+        """Refuse what would only fail later, far from its cause."""
+        if not isinstance(self.id, str) or not self.id:
+            raise PassageError(f"a passage's id must be a non-empty string, not {self.id!r}")
+        if not isinstance(self.text, str):
+            raise PassageError(f"passage {self.id!r}: text must be a string, not {type(self.text).__name__}")
+
+
+class Sentence(Value):
+    """A stretch of the answer that is judged as one, closing blanks included.
+
+    Joining the texts of an answer's sentences gives the answer back.
+    """
+
+    index: int
+    text: str
+    start: int
+    end: int
+    kind: SentenceKind = SentenceKind.PROSE
+
+    @property
+    def span(self) -> Span:
+        """Where the sentence stands in the answer as generated."""
+        return Span(self.start, self.end)
+
+
+class Evidence(Value):
+    """A sentence of a passage that speaks for or against a sentence of the answer."""
+
+    passage: str
+    """Id of the passage."""
+    start: int
+    """Offset in the passage's text, in characters."""
+    end: int
+    text: str
+    score: float
+    """Probability (0-1) of what `label` says, from the single pass over its window."""
+    label: Label
+    """SUPPORTED, CONTRADICTED, or UNSUPPORTED for the nearest text when neither holds."""
+
+
+class Finding(Value):
+    """Something a deterministic check noticed; `start` and `end` point into the answer."""
+
+    kind: FindingKind
+    start: int
+    end: int
+    detail: str
+
+
+class Citation(Value):
+    """A marker the answer carries, and what became of checking it."""
+
+    marker: str
+    start: int
+    end: int
+    passages: tuple[str, ...] = ()
+    """Ids the marker resolves to; empty when it is fabricated or missing."""
+    finding: CitationFinding
+    score: float | None = None
+    """Calibrated probability (0-1) that the cited passages support the sentence; None when nothing was cited."""
+    better: str | None = None
+    """Id of a passage that supports the sentence where the cited one does not."""
+    supported_span: Span | None = None
+    """For `partial`: the part of the sentence that the cited passage supports."""
+
+
+class Verdict(Value):
+    """Label, calibrated score and reasons for one sentence."""
+
+    index: int
+    """Index of the sentence."""
+    label: Label
+    score: float | None = None
+    """Calibrated probability (0-1) that the passages support the sentence; None for NO_CLAIM and UNVERIFIED."""
+    reason: str = ""
+    """Why, in a word or two for a machine and a short clause for a person: `no_passages: …`."""
+    evidence: tuple[Evidence, ...] = ()
+    """Best first."""
+    citations: tuple[Citation, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    unsupported_spans: tuple[Span, ...] = ()
+    """The parts of the sentence that the passages do not back, in order, without overlap."""
+
+
+class JudgedSentence(Sentence, Verdict):
+    """One sentence of a report: the text, the verdict and what the policy did."""
+
+    action: Action
+    latency_ms: float | None = None
+    """Milliseconds from the sentence's close to its verdict; None when it was never scored."""
+
+
+class Fingerprint(Value):
+    """What scored: enough to reproduce a verdict."""
+
+    model: str
+    revision: str = ""
+    precision: str = ""
+    provider: str = ""
+    """The execution provider really in use, read back from the runtime."""
+
+
+class Lag(Value):
+    """Milliseconds between a sentence's close and its verdict, over a stream."""
+
+    p50: float
+    p95: float
+    max: float
+
+
+class Timings(Value):
+    """Milliseconds since the stream opened, unless said otherwise; None where it did not happen."""
+
+    prepare_ms: float | None = None
+    """Until every window that is encoded ahead was encoded."""
+    first_text_ms: float | None = None
+    """Until the first character a reader may see."""
+    total_ms: float
+    verdict_lag_ms: Lag | None = None
+    overhead_ratio: float | None = None
+    """Total time / time spent waiting for the source; None when the source took no measurable time."""
+
+
+class Work(Value):
+    """Counters of one stream: what was really computed."""
+
+    windows: int = 0
+    """Windows the passages were cut into."""
+    windows_from_cache: int = 0
+    """Of the windows encoded or looked up for this stream, those the cache already held."""
+    claims: int = 0
+    """Claims handed to the scorer."""
+    tokens_scored: int = 0
+    """Tokens of those claims; each token of the answer is handed over once."""
+    tokens_generated: int = 0
+    """Tokens of the answer, counted with the scorer's tokenizer."""
+    passes: int = 0
+    """Runs of the model over a claim (single and joint passes)."""
+
+
+class Report(Value):
+    """A whole stream: every sentence, counts, scores, timings."""
+
+    outcome: str
+    """`finished`, `halted` or `failed`."""
+    answer: str
+    """The answer as generated, as far as it came."""
+    released: str
+    """What a reader was allowed to see."""
+    sentences: tuple[JudgedSentence, ...]
+    counts: dict[Label, int]
+    """Sentences by label; every label is present."""
+    grounding_score: float | None
+    """Mean calibrated score over the sentences that make a claim; None when none was scored."""
+    citation_accuracy: float | None
+    """Correct citations / citations; None when the answer carries none."""
+    timings: Timings
+    work: Work
+    fingerprint: Fingerprint
+    error: str | None = Field(default=None)
+    """What ended a failed stream, or why a halted one stopped."""

@@ -1,0 +1,213 @@
+"""The premise-cached encoder: windows are encoded alone, claims read their keys and values.
+
+One set of six transformer layers does both jobs.  A window row runs through it
+without seeing any claim; a claim runs through it attending to the keys and
+values of the windows it is shown and to itself.  In training the claims of a
+whole batch are packed into one sequence and a boolean mask says which windows
+each of them sees, so that a window is encoded once however many claims and
+however many different selections of windows use it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+HIDDEN = 384
+HEADS = 12
+LAYERS = 6
+HEAD_DIM = HIDDEN // HEADS
+VOCABULARY = 30_522
+POSITIONS = 512
+LABELS = ("entailment", "neutral", "contradiction")
+PASSAGE, CLAIM = 0, 1
+
+KeyValues = list[tuple[Tensor, Tensor]]
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """One batch as the network reads it: padded window rows and packed claims."""
+
+    window_ids: Tensor
+    """(windows, length) token ids, zero where padded."""
+    window_mask: Tensor
+    """(windows, length), true at real tokens."""
+    claim_ids: Tensor
+    """(tokens,) the claims one after the other, `[CLS] ... [SEP]` each."""
+    claim_positions: Tensor
+    """(tokens,) position inside the claim, from 0."""
+    claim_of: Tensor
+    """(tokens,) index of the claim a token belongs to."""
+    claim_starts: Tensor
+    """(claims,) index of each claim's first token."""
+    visible: Tensor
+    """(claims, windows), true where the claim may read the window."""
+
+
+class Layer(nn.Module):
+    """One post-norm transformer layer with separate query, key and value maps."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.q = nn.Linear(HIDDEN, HIDDEN)
+        self.k = nn.Linear(HIDDEN, HIDDEN)
+        self.v = nn.Linear(HIDDEN, HIDDEN)
+        self.o = nn.Linear(HIDDEN, HIDDEN)
+        self.ln1 = nn.LayerNorm(HIDDEN, 1e-12)
+        self.f1 = nn.Linear(HIDDEN, 4 * HIDDEN)
+        self.f2 = nn.Linear(4 * HIDDEN, HIDDEN)
+        self.ln2 = nn.LayerNorm(HIDDEN, 1e-12)
+
+    def rest(self, x: Tensor, attended: Tensor) -> Tensor:
+        """The residual stream after attention output and feed-forward block."""
+        x = self.ln1(x + self.o(attended))
+        return self.ln2(x + self.f2(F.gelu(self.f1(x))))
+
+
+def split_heads(x: Tensor) -> Tensor:
+    """(rows, tokens, hidden) to (rows, heads, tokens, head size)."""
+    rows, tokens, _ = x.shape
+    return x.view(rows, tokens, HEADS, HEAD_DIM).transpose(1, 2)
+
+
+def join_heads(x: Tensor) -> Tensor:
+    """The inverse of `split_heads`."""
+    rows, _, tokens, _ = x.shape
+    return x.transpose(1, 2).reshape(rows, tokens, HIDDEN)
+
+
+class PremiseCachedEncoder(nn.Module):
+    """Sentence labels and token marks for claims that read cached windows.
+
+    Parameter names are those of version 0 of the model, so its weights load.
+    """
+
+    def __init__(self, *, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.word = nn.Embedding(VOCABULARY, HIDDEN)
+        self.pos = nn.Embedding(POSITIONS, HIDDEN)
+        self.typ = nn.Embedding(2, HIDDEN)
+        self.ln = nn.LayerNorm(HIDDEN, 1e-12)
+        self.layers = nn.ModuleList(Layer() for _ in range(LAYERS))
+        self.head = nn.Sequential(nn.Linear(2 * HIDDEN, HIDDEN), nn.GELU(), nn.Linear(HIDDEN, len(LABELS)))
+        self.tok = nn.Linear(HIDDEN, 1)
+        self.dropout = dropout
+        self.work_dtype = torch.float32
+
+    def embed(self, ids: Tensor, positions: Tensor, segment: int) -> Tensor:
+        """Token, position and segment embeddings, normalised."""
+        x: Tensor = self.ln(self.word(ids) + self.pos(positions) + self.typ.weight[segment])
+        return F.dropout(x.to(self.work_dtype), self.dropout, self.training)
+
+    def encode_windows(self, ids: Tensor, mask: Tensor) -> KeyValues:
+        """Keys and values of every layer, each (windows, heads, length, head size).
+
+        Rows never see each other.  The last layer's output is not computed: no
+        claim reads it.
+        """
+        x = self.embed(ids, torch.arange(ids.shape[1]), PASSAGE)
+        attend = mask[:, None, None, :]
+        found: KeyValues = []
+        for i, layer in enumerate(self.layers):
+            k, v = split_heads(layer.k(x)), split_heads(layer.v(x))
+            found.append((k, v))
+            if i < LAYERS - 1:
+                q = split_heads(layer.q(x))
+                x = layer.rest(x, join_heads(F.scaled_dot_product_attention(q, k, v, attn_mask=attend)))
+        return found
+
+    def read_claims(self, batch: Packed, windows: KeyValues) -> tuple[Tensor, Tensor]:
+        """Logits (claims, 3) and token logits (tokens,) of the packed claims."""
+        attend = attention_mask(batch)[None, None]
+        keep = batch.window_mask.reshape(-1).nonzero()[:, 0]
+        x = self.embed(batch.claim_ids, batch.claim_positions, CLAIM)[None]
+        for layer, (k, v) in zip(self.layers, windows, strict=True):
+            past_k = k.transpose(1, 2).reshape(-1, HIDDEN)[keep][None]
+            past_v = v.transpose(1, 2).reshape(-1, HIDDEN)[keep][None]
+            keys = split_heads(torch.cat([past_k, layer.k(x)], 1))
+            values = split_heads(torch.cat([past_v, layer.v(x)], 1))
+            q = split_heads(layer.q(x))
+            x = layer.rest(x, join_heads(F.scaled_dot_product_attention(q, keys, values, attn_mask=attend)))
+        return self.judge(x[0], batch)
+
+    def judge(self, x: Tensor, batch: Packed) -> tuple[Tensor, Tensor]:
+        """Apply both heads to the last layer of the packed claims."""
+        claims = len(batch.claim_starts)
+        x = x.float()
+        sums = torch.zeros(claims, HIDDEN).index_add(0, batch.claim_of, x)
+        mean = sums / torch.bincount(batch.claim_of, minlength=claims)[:, None]
+        pooled = torch.cat([x[batch.claim_starts], mean], -1)
+        pooled = F.dropout(pooled, self.dropout, self.training)
+        return self.head(pooled), self.tok(x).squeeze(-1)
+
+    def forward(self, batch: Packed) -> tuple[Tensor, Tensor]:
+        return self.read_claims(batch, self.encode_windows(batch.window_ids, batch.window_mask))
+
+
+def attention_mask(batch: Packed) -> Tensor:
+    """(claim tokens, window tokens + claim tokens), true where a query may look.
+
+    Padding inside window rows is left out of the keys altogether.
+    """
+    window_of = torch.arange(len(batch.window_ids))[:, None].expand(batch.window_ids.shape)[batch.window_mask]
+    to_windows = batch.visible[batch.claim_of][:, window_of]
+    to_self = batch.claim_of[:, None] == batch.claim_of[None, :]
+    return torch.cat([to_windows, to_self], 1)
+
+
+_PARTS = {
+    "attention.self.query": "q",
+    "attention.self.key": "k",
+    "attention.self.value": "v",
+    "attention.output.dense": "o",
+    "attention.output.LayerNorm": "ln1",
+    "intermediate.dense": "f1",
+    "output.dense": "f2",
+    "output.LayerNorm": "ln2",
+}
+_EMBEDDINGS = {
+    "word_embeddings": "word",
+    "position_embeddings": "pos",
+    "token_type_embeddings": "typ",
+    "LayerNorm": "ln",
+}
+
+
+def from_bert_names(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Weights of a Hugging Face BERT checkpoint under this module's names.
+
+    The pooler and other parts this network has no use for are left out.
+    """
+    renamed: dict[str, Tensor] = {}
+    for name, value in weights.items():
+        key = name.removeprefix("0.auto_model.").removeprefix("bert.")
+        if key.startswith("embeddings."):
+            part, _, leaf = key.removeprefix("embeddings.").rpartition(".")
+            if part in _EMBEDDINGS:
+                renamed[f"{_EMBEDDINGS[part]}.{leaf}"] = value
+        elif key.startswith("encoder.layer."):
+            number, _, tail = key.removeprefix("encoder.layer.").partition(".")
+            part, _, leaf = tail.rpartition(".")
+            renamed[f"layers.{number}.{_PARTS[part]}.{leaf}"] = value
+    return renamed
+
+
+def load_weights(model: PremiseCachedEncoder, weights: Mapping[str, Tensor]) -> None:
+    """Load version 0 weights or a plain BERT checkpoint; heads may be missing from the latter.
+
+    Raises:
+        ValueError: a weight other than the two heads is missing. Operator.
+    """
+    own = weights if "word.weight" in weights else from_bert_names(weights)
+    result = model.load_state_dict({name: value.float() for name, value in own.items()}, strict=False)
+    absent = [name for name in result.missing_keys if not name.startswith(("head.", "tok."))]
+    if absent:
+        raise ValueError(f"checkpoint lacks {', '.join(absent[:5])}: not a MiniLM-L6 or version 0 checkpoint")
