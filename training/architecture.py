@@ -18,7 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 HIDDEN = 384
 HEADS = 12
@@ -28,8 +28,25 @@ VOCABULARY = 30_522
 POSITIONS = 512
 LABELS = ("entailment", "neutral", "contradiction")
 PASSAGE, CLAIM = 0, 1
+MASKED = -1e4
 
 KeyValues = list[tuple[Tensor, Tensor]]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Claims that read from one run of neighbouring windows.
+
+    Attention is computed block by block, so that a claim shown one passage does
+    not pay for the other passages of the batch.
+    """
+
+    claims: range
+    """Indices of the claims, neighbours in the packed order."""
+    windows: range
+    """Indices of the windows they may read, neighbours in the batch."""
+    visible: Tensor
+    """(claims, windows), true where the claim reads the window."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +65,17 @@ class Packed:
     """(tokens,) index of the claim a token belongs to."""
     claim_starts: Tensor
     """(claims,) index of each claim's first token."""
-    visible: Tensor
-    """(claims, windows), true where the claim may read the window."""
+    blocks: Sequence[Block]
+    """What the claims may read; the blocks' claims follow each other and cover all."""
+
+
+@dataclass(frozen=True, slots=True)
+class _BlockPlan:
+    """A block in tokens: query count, key slice of the windows, additive mask."""
+
+    queries: int
+    keys: slice
+    bias: Tensor
 
 
 class Layer(nn.Module):
@@ -126,17 +152,20 @@ class PremiseCachedEncoder(nn.Module):
 
     def read_claims(self, batch: Packed, windows: KeyValues) -> tuple[Tensor, Tensor]:
         """Logits (claims, 3) and token logits (tokens,) of the packed claims."""
-        attend = attention_mask(batch)[None, None]
+        plans = plan_blocks(batch, self.work_dtype)
+        sizes = [plan.queries for plan in plans]
         keep = batch.window_mask.reshape(-1).nonzero()[:, 0]
-        x = self.embed(batch.claim_ids, batch.claim_positions, CLAIM)[None]
+        x = self.embed(batch.claim_ids, batch.claim_positions, CLAIM)
         for layer, (k, v) in zip(self.layers, windows, strict=True):
-            past_k = k.transpose(1, 2).reshape(-1, HIDDEN)[keep][None]
-            past_v = v.transpose(1, 2).reshape(-1, HIDDEN)[keep][None]
-            keys = split_heads(torch.cat([past_k, layer.k(x)], 1))
-            values = split_heads(torch.cat([past_v, layer.v(x)], 1))
-            q = split_heads(layer.q(x))
-            x = layer.rest(x, join_heads(F.scaled_dot_product_attention(q, keys, values, attn_mask=attend)))
-        return self.judge(x[0], batch)
+            past_k = k.transpose(1, 2).reshape(-1, HIDDEN)[keep]
+            past_v = v.transpose(1, 2).reshape(-1, HIDDEN)[keep]
+            parts = zip(*(part(x).split(sizes) for part in (layer.q, layer.k, layer.v)), plans, strict=True)
+            attended = [
+                _attend(q, torch.cat([past_k[plan.keys], k]), torch.cat([past_v[plan.keys], v]), plan.bias)
+                for q, k, v, plan in parts
+            ]
+            x = layer.rest(x, torch.cat(attended))
+        return self.judge(x, batch)
 
     def judge(self, x: Tensor, batch: Packed) -> tuple[Tensor, Tensor]:
         """Apply both heads to the last layer of the packed claims."""
@@ -152,15 +181,32 @@ class PremiseCachedEncoder(nn.Module):
         return self.read_claims(batch, self.encode_windows(batch.window_ids, batch.window_mask))
 
 
-def attention_mask(batch: Packed) -> Tensor:
-    """(claim tokens, window tokens + claim tokens), true where a query may look.
+def _attend(q: Tensor, k: Tensor, v: Tensor, bias: Tensor) -> Tensor:
+    heads = [split_heads(x[None]) for x in (q, k, v)]
+    return join_heads(F.scaled_dot_product_attention(*heads, attn_mask=bias[None, None]))[0]
+
+
+def plan_blocks(batch: Packed, dtype: torch.dtype) -> list[_BlockPlan]:
+    """The blocks in tokens, with a mask over (window tokens of the block, claim tokens of the block).
 
     Padding inside window rows is left out of the keys altogether.
     """
-    window_of = torch.arange(len(batch.window_ids))[:, None].expand(batch.window_ids.shape)[batch.window_mask]
-    to_windows = batch.visible[batch.claim_of][:, window_of]
-    to_self = batch.claim_of[:, None] == batch.claim_of[None, :]
-    return torch.cat([to_windows, to_self], 1)
+    lengths = batch.window_mask.sum(1)
+    ends = torch.cat([torch.zeros(1, dtype=torch.long), lengths.cumsum(0)]).tolist()
+    counts = torch.bincount(batch.claim_of, minlength=len(batch.claim_starts))
+    plans: list[_BlockPlan] = []
+    for block in batch.blocks:
+        own = counts[block.claims.start : block.claims.stop]
+        claim_of = torch.arange(len(block.claims)).repeat_interleave(own)
+        spans = lengths[block.windows.start : block.windows.stop]
+        window_of = torch.arange(len(block.windows)).repeat_interleave(spans)
+        allowed = torch.cat(
+            [block.visible[claim_of][:, window_of], claim_of[:, None] == claim_of[None, :]], 1
+        )
+        bias = torch.zeros(allowed.shape, dtype=dtype).masked_fill_(~allowed, MASKED)
+        keys = slice(ends[block.windows.start], ends[block.windows.stop])
+        plans.append(_BlockPlan(len(claim_of), keys, bias))
+    return plans
 
 
 _PARTS = {
