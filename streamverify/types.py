@@ -110,7 +110,7 @@ class Passage:
     id: str
     text: str
     title: str | None = None
-    metadata: Mapping[str, Any] = field(default=_NO_METADATA, hash=False)
+    metadata: Mapping[str, Any] = field(default_factory=lambda: _NO_METADATA, hash=False)
 
     def __post_init__(self) -> None:
         """Refuse what would only fail later, far from its cause."""
