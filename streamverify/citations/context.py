@@ -1,0 +1,150 @@
+"""What stands around a bracket or a superscript and says that it is no citation."""
+
+from __future__ import annotations
+
+import re
+
+_BEHIND = 64
+"""How far before a bracket its context is read, in characters."""
+
+_NAME = re.compile(r"(?<![\w.$])([A-Za-z_$][\w$]*(?:\.[\w$]+)*)\Z")
+_CONTAINERS = frozenset(
+    [
+        "array",
+        "arr",
+        "list",
+        "lst",
+        "tuple",
+        "dict",
+        "hashmap",
+        "vec",
+        "vector",
+        "matrix",
+        "args",
+        "argv",
+        "kwargs",
+        "buf",
+        "buffer",
+        "items",
+        "elems",
+        "params",
+        "ptr",
+        "row",
+        "col",
+    ]
+)
+_OPERATION = re.compile(r"[ \t]*(?:[+\-*/%|&^]?=(?![=>])|==|\+\+|--)|\.[a-z_]\w*[(\[=]?|\((?!\s*https?:)")
+_CALL = re.compile(r"\w\([^()\n]*\)\Z")
+_VALUE = re.compile(r"(?:[=<>:]=?|[\"']\s*:|\breturn|\w\()[ \t]*\Z")
+_SET = re.compile(r"(?:[∈∉⊂⊆]|\\in|\bintervals?|\brange|\bdomain|\bsegment)(?: of)?[ \t]*\Z", re.IGNORECASE)
+_BOUNDS = re.compile(r"\b(?:in|into|on|over|within|to|from|between|of)[ \t]+\Z", re.IGNORECASE)
+_PAIR = re.compile(r"(\d+)\s*[,;]\s*(\d+)")
+_BULLET = re.compile(r"(?:^|\n)[ \t>]*(?:[-*+]|\d+[.)])[ \t]+\Z")
+_WORD = re.compile(r"[^\W\d_]+\Z")
+_QUANTITIES = frozenset(
+    [
+        "mm",
+        "cm",
+        "dm",
+        "km",
+        "in",
+        "ft",
+        "yd",
+        "mi",
+        "nm",
+        "pm",
+        "ha",
+        "sq",
+        "sec",
+        "min",
+        "hr",
+        "log",
+        "ln",
+        "sin",
+        "cos",
+        "tan",
+        "exp",
+        "chi",
+        "rho",
+        "inch",
+        "inches",
+        "feet",
+        "foot",
+        "yard",
+        "yards",
+        "mile",
+        "miles",
+        "metre",
+        "metres",
+        "meter",
+        "meters",
+        "kilometre",
+        "kilometres",
+        "kilometer",
+        "kilometers",
+        "centimetre",
+        "centimetres",
+        "mol",
+        "rad",
+        "deg",
+        "lb",
+        "kg",
+    ]
+)
+
+
+def is_checkbox(text: str, start: int, content: str) -> bool:
+    """A list item's `[x]` or `[ ]`."""
+    return content in {"x", "X", ""} and bool(_BULLET.search(text[max(0, start - _BEHIND) : start]))
+
+
+def is_index(text: str, start: int, end: int) -> bool:
+    """`array[1]`, `x[0]`, `row_2[1]`, `f(x)[1]`, `a = [1]`, `"ids": [1, 2]`, `sum([1, 2])`.
+
+    Models also glue citations to words (`revenue grew[1].`), so a word before the bracket alone
+    decides nothing: it must look like code (a lower-case letter, an underscore, a dollar, a usual
+    name of a container) or what follows must (`[1] = 5`, `[1].name`, `[1](x)`).
+    """
+    before = text[max(0, start - _BEHIND) : start]
+    if _VALUE.search(before):
+        return True
+    if not before or not (before[-1].isalnum() or before[-1] in "_$)"):
+        return False
+    if before[-1] == ")":
+        return bool(_CALL.search(before))
+    name = _NAME.search(before)
+    if name is None:
+        return False
+    word = name[1]
+    looks_like_code = (len(word) == 1 and word.islower()) or "_" in word or "$" in word or word in _CONTAINERS
+    return looks_like_code or bool(_OPERATION.match(text, end))
+
+
+def is_interval(text: str, start: int, content: str, *, counted: bool) -> bool:
+    """`x ∈ [0, 1]`, `the range [1, 5]`, `values in [0, 1]`.
+
+    After a word that names a set two numbers are always bounds. After a mere preposition they are
+    when they rise from 0, unless both are passages (`counted`): `as shown in [1, 2]` is a citation.
+    """
+    pair = _PAIR.fullmatch(content)
+    if pair is None:
+        return False
+    before = text[max(0, start - _BEHIND) : start]
+    if _SET.search(before):
+        return True
+    return pair[1] == "0" and not counted and bool(_BOUNDS.search(before) or text[start - 1 : start] == "(")
+
+
+def is_exponent(text: str, start: int) -> bool:
+    """`m²`, `x²`, `10³`, `mc²`, `(a+b)²`: digits that belong to the formula before them."""
+    before = text[max(0, start - _BEHIND) : start]
+    if not before:
+        return False
+    last = before[-1]
+    if last.isdigit() or last in ")]}⁻⁺⁽^":
+        return last != ")" or bool(re.search(r"\([^()\n]*[+\-*/·=^][^()\n]*\)\Z", before))
+    word = _WORD.search(before)
+    if word is None:
+        return False
+    letters = word[0]
+    return letters.isascii() and (len(letters) <= 2 or letters.lower() in _QUANTITIES)
