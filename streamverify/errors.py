@@ -4,6 +4,7 @@
     ├─ UsageError (ValueError)            the caller must change a call
     │  ├─ PassageError                    a passage cannot be read
     │  ├─ PieceError                      the source yielded something that is not text
+    │  ├─ InputFileError                  a file, or standard input, does not hold what it should
     │  ├─ MissingExtraError (ImportError) an optional package is not installed
     │  └─ StreamStateError (RuntimeError) read twice, or used before opening or after closing
     ├─ ModelError                         the operator must change a model
@@ -37,6 +38,18 @@ class PassageError(UsageError):
 
 class PieceError(UsageError):
     """The source yielded something that is not text."""
+
+
+class InputFileError(UsageError):
+    """A file, or standard input, does not hold what it should; the message is one line that names the place."""
+
+    def __init__(
+        self, path: Path | str, problem: str, *, line: int | None = None, field: str | None = None
+    ) -> None:
+        """Name the file, the line (from 1) and the field where there are any, and what is wrong."""
+        self.path, self.line, self.field, self.problem = str(path), line, field, problem
+        where = self.path if line is None else f"{self.path}:{line}"
+        super().__init__(f"{where}: {problem}" if field is None else f"{where}: field {field!r}: {problem}")
 
 
 class MissingExtraError(UsageError, ImportError):
