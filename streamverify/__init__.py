@@ -1,0 +1,1 @@
+"""Tells, while a RAG answer is still streaming, which sentences its passages support."""

@@ -197,10 +197,22 @@ class Verdict(Value):
     """The parts of the sentence that the passages do not back, in order, without overlap."""
 
 
+class Replacement(Value):
+    """Text that took the place of a sentence, with the verdicts it passed."""
+
+    text: str
+    attempts: int
+    """How many rewrites it took."""
+    verdicts: tuple[Verdict, ...]
+    """One for each sentence of `text`; their spans count from the start of `text`."""
+
+
 class JudgedSentence(Sentence, Verdict):
     """One sentence of a report: the text, the verdict and what the policy did."""
 
     action: Action
+    replacement: Replacement | None = None
+    """For REPAIR: what a reader sees instead."""
     latency_ms: float | None = None
     """Milliseconds from the sentence's close to its verdict; None when it was never scored."""
 

@@ -1,0 +1,73 @@
+"""The one place that knows which event loop runs.
+
+A verified stream must work in a bare `async for`, so its pump cannot live in a task group that is
+held open across the reader's steps (PEP 789). It is a task of its own instead, with one owner (the
+stream) that cancels and joins it. anyio offers no such task, so the two loops are told apart here.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import sys
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol
+
+
+class Loop(Protocol):
+    """What is needed of a running event loop."""
+
+    def spawn(self, run: Callable[[], Coroutine[Any, Any, None]], name: str) -> object:
+        """Start a task in a copy of the caller's context; it must not raise. Keep the result alive."""
+        ...
+
+    def call_soon(self, callback: Callable[[], object]) -> None:
+        """Call from any thread: run `callback` in the loop's thread soon; nothing once the loop is closed."""
+        ...
+
+
+class _AsyncioLoop:
+    def __init__(self) -> None:
+        import asyncio  # noqa: PLC0415 - only the loop that runs is imported
+
+        self._asyncio = asyncio
+        self._loop = asyncio.get_running_loop()
+
+    def spawn(self, run: Callable[[], Coroutine[Any, Any, None]], name: str) -> object:
+        return self._asyncio.create_task(run(), name=name)  # noqa: TID251 - owned by the caller
+
+    def call_soon(self, callback: Callable[[], object]) -> None:
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(callback)
+
+
+class _TrioLoop:
+    def __init__(self) -> None:
+        import trio  # noqa: PLC0415 - only the loop that runs is imported
+
+        self._trio = trio
+        self._token = trio.lowlevel.current_trio_token()
+
+    def spawn(self, run: Callable[[], Coroutine[Any, Any, None]], name: str) -> object:
+        context = contextvars.copy_context()
+        return self._trio.lowlevel.spawn_system_task(run, name=name, context=context)
+
+    def call_soon(self, callback: Callable[[], object]) -> None:
+        try:
+            self._token.run_sync_soon(callback)
+        except self._trio.RunFinishedError:
+            return  # the loop is gone, and with it whoever waited
+
+
+def current_loop() -> Loop:
+    """The loop this code runs in.
+
+    Raises:
+        RuntimeError: no asyncio or trio loop runs here.
+    """
+    trio = sys.modules.get("trio")
+    if trio is not None and trio.lowlevel.in_trio_run():
+        return _TrioLoop()
+    try:
+        return _AsyncioLoop()
+    except RuntimeError:
+        raise RuntimeError("streamverify needs a running asyncio or trio event loop here") from None

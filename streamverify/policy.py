@@ -1,0 +1,325 @@
+"""What becomes of a sentence once its verdict is known.
+
+Before: `judge.py` and `citations/` made the verdict.
+After: `session.py` turns the decision into released text.
+
+A policy is pure: it sees a sentence, its verdict and the tally so far, and decides. One that says
+`holds_text` sees every character before a reader does, and what it lets go is final.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, Protocol
+
+from streamverify.errors import UsageError
+from streamverify.types import (
+    Action,
+    CitationFinding,
+    Label,
+    Passage,
+    Replacement,
+    Sentence,
+    SentenceKind,
+    Span,
+    Verdict,
+)
+
+UNGROUNDED = frozenset({Label.UNSUPPORTED, Label.CONTRADICTED})
+"""The labels that policies act on unless told otherwise."""
+
+_LEAD = re.compile(r"\s*(?:(?:[-*+•>]|\#{1,6}|\d{1,9}[.)])[ \t]+)*")
+_DIGIT = re.compile(r"\d")
+
+
+class Tally(NamedTuple):
+    """What the stream has seen before the sentence in question."""
+
+    claims: int
+    """Sentences that made a claim and were checked."""
+    ungrounded: int
+    """Of those, UNSUPPORTED and CONTRADICTED ones."""
+
+
+class Release(NamedTuple):
+    """Text to show in place of the answer's characters `span`."""
+
+    text: str
+    span: Span
+    action: Action
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the policy does with one sentence."""
+
+    action: Action
+    release: tuple[Release, ...] = ()
+    """In text order; used only where the sentence was held."""
+    reason: str = ""
+    """For HALT: why."""
+
+
+class Policy(Protocol):
+    """The seam for policies; see `Flag` for the smallest one."""
+
+    @property
+    def name(self) -> str:
+        """As it appears in `stream_opened`."""
+        ...
+
+    @property
+    def holds_text(self) -> bool:
+        """Whether text waits until its sentence is closed and `decide` has spoken."""
+        ...
+
+    def holds(self, sentence: Sentence) -> bool:
+        """Whether this closed sentence waits for its verdict; asked only where `holds_text`."""
+        ...
+
+    def decide(self, sentence: Sentence, verdict: Verdict, tally: Tally) -> Decision:
+        """What to do; a held sentence shows exactly `Decision.release`."""
+        ...
+
+
+Selector = Callable[[Sentence], bool]
+
+
+def every_sentence(sentence: Sentence) -> bool:  # noqa: ARG001 - a selector that selects everything
+    """Selects every sentence."""
+    return True
+
+
+def with_numbers(sentence: Sentence) -> bool:
+    """Selects sentences that contain a digit: figures, dates, amounts."""
+    return bool(_DIGIT.search(sentence.text))
+
+
+def body(sentence: Sentence) -> Span:
+    """The sentence without its layout: leading blanks and list marks, closing blanks.
+
+    The layout says nothing, and keeping it keeps lists and paragraphs in shape around a placeholder.
+    """
+    text = sentence.text
+    lead = 0
+    if sentence.kind not in (SentenceKind.CODE, SentenceKind.TABLE):
+        match = _LEAD.match(text)
+        lead = match.end() if match else 0
+    end = len(text.rstrip())
+    lead = min(lead, end)
+    return Span(sentence.start + lead, sentence.start + end)
+
+
+def whole(sentence: Sentence, action: Action) -> tuple[Release, ...]:
+    """The sentence as it is."""
+    return (Release(sentence.text, sentence.span, action),)
+
+
+def replaced(sentence: Sentence, parts: Sequence[tuple[Span, str]], action: Action) -> tuple[Release, ...]:
+    """The sentence with each part (in text order, no overlap) replaced by its text."""
+    releases: list[Release] = []
+    at = sentence.start
+    for span, text in parts:
+        if at < span.start:
+            kept = sentence.text[at - sentence.start : span.start - sentence.start]
+            releases.append(Release(kept, Span(at, span.start), Action.RELEASE))
+        releases.append(Release(text, span, action))
+        at = span.end
+    if at < sentence.end:
+        releases.append(Release(sentence.text[at - sentence.start :], Span(at, sentence.end), Action.RELEASE))
+    return tuple(releases)
+
+
+@dataclass(frozen=True, slots=True)
+class Observe:
+    """Events only: text flows at once, nothing is acted on."""
+
+    name: str = field(default="observe", init=False)
+    holds_text: bool = field(default=False, init=False)
+
+    def holds(self, sentence: Sentence) -> bool:  # noqa: ARG002 - the protocol's signature
+        """Nothing is held."""
+        return False
+
+    def decide(self, sentence: Sentence, verdict: Verdict, tally: Tally) -> Decision:  # noqa: ARG002
+        """Release, whatever the verdict."""
+        return Decision(Action.RELEASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """Text flows at once; sentences with one of `labels` are flagged when their verdict arrives."""
+
+    labels: frozenset[Label] = UNGROUNDED
+    name: str = field(default="flag", init=False)
+    holds_text: bool = field(default=False, init=False)
+
+    def holds(self, sentence: Sentence) -> bool:  # noqa: ARG002 - the protocol's signature
+        """Nothing is held."""
+        return False
+
+    def decide(self, sentence: Sentence, verdict: Verdict, tally: Tally) -> Decision:  # noqa: ARG002
+        """Flag by label."""
+        return Decision(Action.FLAG if verdict.label in self.labels else Action.RELEASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Redact:
+    """Hold each sentence until judged; put a placeholder where it is not grounded.
+
+    With `scope="span"` only the unsupported words go, where the scorer can tell them; otherwise, and
+    by default, the whole sentence does. Closing blanks and list marks stay, so the layout holds.
+    """
+
+    labels: frozenset[Label] = UNGROUNDED
+    scope: Literal["sentence", "span"] = "sentence"
+    placeholder: str = "[unsupported statement removed]"
+    fabricated_citations: Literal["keep", "marker", "sentence"] = "keep"
+    """What to do with a marker that resolves to no passage: keep it, take it out, or redact its sentence."""
+    where: Selector = every_sentence
+    """Strictness by kind: sentences it does not select are released at once and only flagged."""
+    name: str = field(default="redact", init=False)
+    holds_text: bool = field(default=True, init=False)
+
+    def holds(self, sentence: Sentence) -> bool:
+        """Held if selected."""
+        return self.where(sentence)
+
+    def decide(self, sentence: Sentence, verdict: Verdict, tally: Tally) -> Decision:  # noqa: ARG002
+        """Redact by label, and by fabricated citations where asked."""
+        bad = verdict.label in self.labels
+        if not self.holds(sentence):
+            return Decision(Action.FLAG if bad else Action.RELEASE)
+        fabricated = [c for c in verdict.citations if c.finding is CitationFinding.FABRICATED]
+        if bad and self.scope == "span" and verdict.unsupported_spans:
+            parts = [(span, self.placeholder) for span in verdict.unsupported_spans]
+            return Decision(Action.REDACT, replaced(sentence, parts, Action.REDACT))
+        if bad or (fabricated and self.fabricated_citations == "sentence"):
+            return self.redact(sentence)
+        if fabricated and self.fabricated_citations == "marker":
+            parts = [(_with_blank(sentence, citation.start, citation.end), "") for citation in fabricated]
+            return Decision(Action.REDACT, replaced(sentence, parts, Action.REDACT))
+        return Decision(Action.RELEASE, whole(sentence, Action.RELEASE))
+
+    def redact(self, sentence: Sentence) -> Decision:
+        """The sentence, all of it behind the placeholder."""
+        return Decision(Action.REDACT, replaced(sentence, [(body(sentence), self.placeholder)], Action.REDACT))
+
+
+def _with_blank(sentence: Sentence, start: int, end: int) -> Span:
+    """A marker and the blank before it, which would otherwise stand alone before the full stop."""
+    before = sentence.text[start - sentence.start - 1 : start - sentence.start] if start > sentence.start else ""
+    return Span(start - 1 if before == " " else start, end)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Halt:
+    """Stop the source at the first sentence with one of `labels`, or when a budget is exceeded.
+
+    With `hold` (the default) the sentence that halts is never shown; without it text flows at once and
+    the stream stops after the fact.
+    """
+
+    labels: frozenset[Label] = frozenset({Label.CONTRADICTED})
+    max_ungrounded: int | None = None
+    """Halt when more sentences than this are UNSUPPORTED or CONTRADICTED; None for no limit."""
+    max_share: float | None = None
+    """Halt when more than this share (0-1) of the claims is ungrounded, once `min_claims` were checked."""
+    min_claims: int = 4
+    hold: bool = True
+    name: str = field(default="halt", init=False)
+
+    def __post_init__(self) -> None:
+        """Refuse budgets that cannot be met."""
+        if self.max_ungrounded is not None and self.max_ungrounded < 0:
+            raise UsageError("Halt: max_ungrounded must be 0 or more")
+        if self.max_share is not None and not 0 <= self.max_share < 1:
+            raise UsageError("Halt: max_share must be at least 0 and below 1")
+        if self.min_claims < 1:
+            raise UsageError("Halt: min_claims must be 1 or more")
+
+    @property
+    def holds_text(self) -> bool:
+        """As `hold` says."""
+        return self.hold
+
+    def holds(self, sentence: Sentence) -> bool:  # noqa: ARG002 - the protocol's signature
+        """As `hold` says."""
+        return self.hold
+
+    def decide(self, sentence: Sentence, verdict: Verdict, tally: Tally) -> Decision:
+        """Halt by label, count or share; else release, flagged where ungrounded."""
+        bad = verdict.label in UNGROUNDED
+        ungrounded = tally.ungrounded + bad
+        claims = tally.claims + (verdict.score is not None)
+        if verdict.label in self.labels:
+            return Decision(Action.HALT, reason=f"sentence {sentence.index} is {verdict.label}")
+        if self.max_ungrounded is not None and ungrounded > self.max_ungrounded:
+            return Decision(Action.HALT, reason=f"{ungrounded} ungrounded sentences, {self.max_ungrounded} allowed")
+        if self.max_share is not None and claims >= self.min_claims and ungrounded / claims > self.max_share:
+            return Decision(
+                Action.HALT, reason=f"{ungrounded} of {claims} claims ungrounded, {self.max_share:.0%} allowed"
+            )
+        action = Action.FLAG if bad else Action.RELEASE
+        return Decision(action, whole(sentence, action) if self.hold else ())
+
+
+@dataclass(frozen=True, slots=True)
+class RepairRequest:
+    """What a rewrite function gets to work with."""
+
+    sentence: Sentence
+    verdict: Verdict
+    """With findings and evidence (best first)."""
+    passages: tuple[Passage, ...]
+    """All passages of the stream."""
+    question: str | None
+    attempt: int
+    """1, 2, …"""
+    rejected: tuple[str, ...] = ()
+    """Earlier replacements that did not pass."""
+
+
+Rewrite = Callable[[RepairRequest], Awaitable[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """Ask `rewrite` for a sentence written from the evidence in place of an ungrounded one.
+
+    The replacement is segmented and judged like any sentence; only one whose every sentence is
+    SUPPORTED or NO_CLAIM is shown. After `attempts` tries the sentence is redacted.
+    """
+
+    rewrite: Rewrite
+    attempts: int = field(default=2, kw_only=True)
+    timeout: float = field(default=30.0, kw_only=True)
+    """Seconds that one call of `rewrite` may take."""
+    fallback: Redact = field(default_factory=Redact, kw_only=True)
+    """Says which labels are repaired, what is held, and what happens when no repair passes."""
+    name: str = field(default="repair", init=False)
+    holds_text: bool = field(default=True, init=False)
+
+    def __post_init__(self) -> None:
+        """Refuse a policy that would never repair."""
+        if self.attempts < 1:
+            raise UsageError("Repair: attempts must be 1 or more")
+
+    def holds(self, sentence: Sentence) -> bool:
+        """As the fallback says."""
+        return self.fallback.holds(sentence)
+
+    def wants_repair(self, sentence: Sentence, verdict: Verdict) -> bool:
+        """Whether the fallback would redact this sentence."""
+        return self.holds(sentence) and self.fallback.decide(sentence, verdict, Tally(0, 0)).action is Action.REDACT
+
+    def decide(self, sentence: Sentence, verdict: Verdict, tally: Tally) -> Decision:
+        """What happens without a replacement that passed."""
+        return self.fallback.decide(sentence, verdict, tally)
+
+
+def repaired(sentence: Sentence, replacement: Replacement) -> Decision:
+    """The sentence with its body replaced by a text that passed."""
+    return Decision(Action.REPAIR, replaced(sentence, [(body(sentence), replacement.text)], Action.REPAIR))

@@ -1,0 +1,348 @@
+"""The task that moves one stream: reads the source, has sentences judged, queues events.
+
+See `stream.py` for the picture. This is the one place with a broad `except`: whatever fails here is
+kept, told in `StreamFailed` and raised to the reader.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import anyio
+import anyio.lowlevel
+from anyio.abc import TaskGroup
+
+from streamverify._loop import current_loop
+from streamverify.assess import Assessor, Basis
+from streamverify.errors import ScoringError, UsageError
+from streamverify.events import Event, SentenceClosed
+from streamverify.passages import passages_from
+from streamverify.policy import Policy, Repair
+from streamverify.repair import repair
+from streamverify.retrieval import SINK
+from streamverify.scorers.protocol import Abort
+from streamverify.segment import Segmenter
+from streamverify.session import Ending, Session, Settlement
+from streamverify.sources import Source, checked, close_source, pieces_of, slices
+from streamverify.types import Label, Passage, Replacement, Report, Sentence, Timings, Verdict, Work
+from streamverify.workers import Workers
+
+OnFailure = Literal["raise", "unverified", "withhold"]
+
+CAPACITY = 256
+"""Events that may wait for the reader before the source is made to wait."""
+
+PENDING = 32
+"""Sentences that may wait for their verdict before the source is made to wait."""
+
+CONTEXT = 40
+"""How many sentences before it the judge of a sentence sees (a list item's lead-in may be far above)."""
+
+_TURN = 0.002
+"""Seconds of work after which the pump lets other tasks run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything a stream needs from its verifier."""
+
+    basis: Basis
+    workers: Workers
+    preparers: Workers
+    """Apart from `workers`, so that encoding one stream's passages never keeps another's claims waiting."""
+    segmenter: Segmenter
+    policy: Policy
+    passages: tuple[Passage, ...] | None
+    """None: they come later, through `retrieved`."""
+    question: str | None
+    on_failure: OnFailure
+    verdict_timeout: float
+    max_answer_chars: int
+
+
+class _Preparation:
+    """One set of passages on its way to an assessor; sentences wait for the set they closed under."""
+
+    def __init__(self, passages: tuple[Passage, ...]) -> None:
+        self.passages = passages
+        self.abort = Abort()
+        self._done = anyio.Event()
+        self._result: Assessor | Exception | None = None
+
+    def finish(self, result: Assessor | Exception) -> None:
+        self._result = result
+        self._done.set()
+
+    async def assessor(self) -> Assessor:
+        await self._done.wait()
+        if isinstance(self._result, Exception):
+            raise ScoringError(f"the passages could not be prepared: {self._result}") from self._result
+        assert self._result is not None
+        return self._result
+
+
+class Pump:
+    """Moves one stream; `start` once, `next` for each event, `stop` to end it."""
+
+    def __init__(self, settings: Settings, source: Source) -> None:
+        self._settings, self._source = settings, source
+        self._session = Session(policy=settings.policy, segmenter=settings.segmenter)
+        self._loop = current_loop()
+        self._scope = anyio.CancelScope()
+        self._finished = anyio.Event()
+        self._events: deque[Event] = deque()
+        self._news, self._space = anyio.Event(), anyio.Event()
+        self._opened = 0.0
+        self._is_open = False
+        self._waited_ms = 0.0
+        self._prepare_ms: float | None = None
+        self._pending = 0
+        self._known = settings.passages or ()
+        self._incoming: deque[tuple[Passage, ...]] = deque()
+        self._work = Work()
+        self._preparation: _Preparation | None = None
+        self._error: Exception | None = None
+        self._group: TaskGroup | None = None
+        self.report: Report | None = None
+
+    def start(self) -> None:
+        """Begin; the events' clock starts here."""
+        self._opened = time.perf_counter()
+        self._task = self._loop.spawn(self._run, "streamverify-pump")
+
+    async def next(self) -> Event:
+        """The next event, in order; `StopAsyncIteration` or the stream's error after the last."""
+        while not self._events:
+            if self._finished.is_set():
+                error, self._error = self._error, None
+                raise error or StopAsyncIteration
+            self._news = anyio.Event()
+            await self._news.wait()
+        event = self._events.popleft()
+        self._space.set()
+        return event
+
+    async def stop(self) -> None:
+        """Cancel what still runs and wait for its end."""
+        self._scope.cancel()
+        with anyio.CancelScope(shield=True):
+            await self._finished.wait()
+
+    def abandon(self) -> None:
+        """`stop` without waiting, from any thread."""
+        self._loop.call_soon(self._scope.cancel)
+
+    def add_passages(self, passages: Sequence[Passage]) -> None:
+        """Judge the sentences that close from now on against these too; safe from any thread.
+
+        Raises:
+            PassageError: an id is known already, with another text. Caller.
+        """
+        self._known = passages_from([*self._known, *passages])
+        self._incoming.append(self._known)
+        self._loop.call_soon(self._absorb)
+
+    async def _run(self) -> None:
+        SINK.set(self)
+        try:
+            with self._scope:
+                try:
+                    async with anyio.create_task_group() as self._group:
+                        if self._settings.passages is not None:
+                            self._open()
+                            self._prepare(self._settings.passages)
+                        await self._read()
+                except Exception as error:  # noqa: BLE001 - kept: told in StreamFailed, raised to the reader
+                    self._error = _first(error)
+        finally:
+            try:
+                self._conclude()
+            finally:
+                self._finished.set()
+                self._news.set()
+
+    async def _read(self) -> None:
+        pieces: AsyncIterator[str] | None = None
+        try:
+            pieces = pieces_of(self._source)
+            position, resumed = 0, time.perf_counter()
+            while True:
+                asked = time.perf_counter()
+                try:
+                    piece = await anext(pieces)
+                except StopAsyncIteration:
+                    break
+                finally:
+                    self._waited_ms += (time.perf_counter() - asked) * 1000
+                for part in slices(checked(piece, position)):
+                    self._take(part)
+                    await self._room()
+                    if time.perf_counter() - resumed > _TURN:
+                        await anyio.lowlevel.checkpoint()
+                        resumed = time.perf_counter()
+                position += 1
+        except Exception as error:  # noqa: BLE001 - the source's own: raised to the reader as it is
+            self._error = error
+        finally:
+            if pieces is not None:
+                await close_source(self._source, pieces)
+        self._open()
+        self._publish(self._session.end(self._now()))
+
+    def _absorb(self) -> None:
+        """Begin preparing what `add_passages` brought."""
+        while self._incoming and not self._finished.is_set():
+            self._prepare(self._incoming.popleft())
+
+    def _take(self, text: str) -> None:
+        self._absorb()  # passages told before this piece are there, however the callbacks were ordered
+        self._open()
+        limit = self._settings.max_answer_chars
+        if self._session.length + len(text) > limit:
+            raise UsageError(f"the answer is longer than max_answer_chars={limit}; the source was stopped")
+        self._publish(self._session.feed(text, self._now()))
+
+    def _open(self) -> None:
+        """Tell `StreamOpened`: at once where the passages are known, else with the first text."""
+        if not self._is_open:
+            self._is_open = True
+            fingerprint = self._settings.basis.scorer.fingerprint
+            self._publish(self._session.open(self._known, fingerprint, self._now()))
+
+    async def _room(self) -> None:
+        """Back-pressure: go on only when the reader and the judges have caught up."""
+        while len(self._events) >= CAPACITY or self._pending >= PENDING:
+            self._space = anyio.Event()
+            await self._space.wait()
+
+    def _publish(self, events: Sequence[Event]) -> None:
+        for event in events:
+            self._events.append(event)
+            if isinstance(event, SentenceClosed):
+                self._begin(event.sentence)
+        if events:
+            self._news.set()
+
+    def _begin(self, sentence: Sentence) -> None:
+        if self._preparation is None:
+            self._prepare(())
+        assert self._preparation is not None
+        assert self._group is not None
+        self._pending += 1
+        previous = self._session.before(sentence.index, CONTEXT)
+        self._group.start_soon(self._judge, sentence, previous, self._preparation)
+
+    def _prepare(self, passages: tuple[Passage, ...]) -> None:
+        assert self._group is not None
+        preparation = self._preparation = _Preparation(passages)
+        self._group.start_soon(self._assemble, preparation)
+
+    async def _assemble(self, preparation: _Preparation) -> None:
+        settings = self._settings
+        try:
+            assessor = await settings.preparers.run(
+                lambda: settings.basis.assessor(preparation.passages, settings.question, preparation.abort),
+                preparation.abort,
+            )
+        except Exception as error:  # noqa: BLE001 - `on_failure` decides, for each sentence that waits
+            preparation.finish(error)
+            return
+        self._work = total(self._work, assessor.work)
+        self._prepare_ms = self._now()
+        preparation.finish(assessor)
+
+    async def _judge(self, sentence: Sentence, previous: Sequence[Sentence], preparation: _Preparation) -> None:
+        closed_ms = self._now()
+        failed: Exception | None = None
+        replacement: Replacement | None = None
+        try:
+            verdict = await self._verdict(sentence, previous, preparation)
+        except Exception as error:  # noqa: BLE001 - `on_failure` decides
+            if self._settings.on_failure == "raise":
+                raise
+            failed = error
+            verdict = Verdict(index=sentence.index, label=Label.UNVERIFIED, reason=f"scorer_failed: {error}")
+        latency_ms = self._now() - closed_ms
+        policy = self._settings.policy
+        if isinstance(policy, Repair) and policy.wants_repair(sentence, verdict):
+            replacement = await repair(
+                policy,
+                sentence,
+                verdict,
+                previous=previous,
+                passages=preparation.passages,
+                question=self._settings.question,
+                judge=lambda part, before: self._verdict(part, before, preparation),
+            )
+        withhold = failed is not None and self._settings.on_failure == "withhold"
+        settlement = Settlement(verdict, latency_ms, withhold=withhold, replacement=replacement)
+        self._publish(self._session.settle(sentence.index, settlement, self._now()))
+        self._pending -= 1
+        self._space.set()
+        if self._session.halted is not None:
+            assert self._group is not None
+            self._group.cancel_scope.cancel()
+
+    async def _verdict(
+        self, sentence: Sentence, previous: Sequence[Sentence], preparation: _Preparation
+    ) -> Verdict:
+        assessor = await preparation.assessor()
+        abort = Abort()
+        try:
+            assessment = await self._settings.workers.run(
+                lambda: assessor.assess(sentence, previous, abort), abort, timeout=self._settings.verdict_timeout
+            )
+        except ScoringError:
+            raise
+        except Exception as error:
+            raise ScoringError(f"{type(error).__name__}: {error}") from error
+        self._work = total(self._work, assessment.work)
+        return assessment.verdict
+
+    def _conclude(self) -> None:
+        """Queue the last events and write the report; a cancelled stream has failed."""
+        self._open()
+        ending: Ending
+        error: str | None
+        if self._session.halted is not None:
+            ending, error, self._error = "halted", self._session.halted, None
+        elif self._error is not None:
+            ending, error = "failed", f"{type(self._error).__name__}: {self._error}"
+        elif self._scope.cancel_called or not self._session.settled:
+            ending, error = "failed", "closed before its end"
+        else:
+            ending, error = "finished", None
+        total_ms = self._now()
+        timings = Timings(
+            prepare_ms=self._prepare_ms,
+            total_ms=total_ms,
+            overhead_ratio=total_ms / self._waited_ms if self._waited_ms > 1 else None,
+        )
+        events, terminal = self._session.conclude(
+            ending,
+            timings=timings,
+            work=self._work,
+            fingerprint=self._settings.basis.scorer.fingerprint,
+            error=error,
+        )
+        self._events.extend([*events, terminal])
+        self.report = terminal.report
+
+    def _now(self) -> float:
+        return (time.perf_counter() - self._opened) * 1000
+
+
+def total(one: Work, other: Work) -> Work:
+    """Both counters together."""
+    return Work(**{name: getattr(one, name) + getattr(other, name) for name in Work.model_fields})
+
+
+def _first(error: Exception) -> Exception:
+    """The one error out of a task group's wrapping."""
+    while isinstance(error, ExceptionGroup):
+        error = error.exceptions[0]
+    return error

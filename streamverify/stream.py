@@ -1,0 +1,108 @@
+"""A source's text goes in, events come out.
+
+Before: `sources.py` makes any source an asynchronous iterator.
+After: `session.py` keeps the order; `verifier.py` supplies what judges.
+
+    VerifiedStream ── handle of the reader; dropping it ends everything
+        │ owns
+    Pump ── one task, started on opening, joined on closing
+        ├─ prepare  passages → windows → encoded windows, begun before the source is read
+        ├─ read     source → session → judge tasks; waits while the reader is behind
+        └─ judge    one task a closed sentence: scorer in a thread, deadline, repair
+
+The pump outlives single steps of the reader, so it is no task group of the reader's (PEP 789); inside,
+everything is structured. The reader's side holds the handle and the pump does not, so a handle that
+is forgotten after a `break` is collected, and its finaliser stops the pump.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from types import TracebackType
+from typing import Self
+
+from streamverify.errors import StreamStateError
+from streamverify.events import Event, TextReleased
+from streamverify.pump import Pump, Settings
+from streamverify.sources import Source
+from streamverify.types import Report
+
+
+class VerifiedStream:
+    """Events of one verified stream, for one reader; leave the `async with` block to release it.
+
+    Iterating gives every event, the terminal one last. When the source failed, its own error is raised
+    after `StreamFailed`.
+    """
+
+    def __init__(self, settle: Callable[[], Awaitable[Settings]], source: Source) -> None:
+        """Made by `Verifier.stream`.
+
+        Args:
+            settle: gives the settings once the model is loaded.
+            source: not touched before the stream is opened.
+        """
+        self._settle, self._source = settle, source
+        self._pump: Pump | None = None
+
+    async def __aenter__(self) -> Self:
+        """Load the model if need be, begin encoding the passages, begin reading.
+
+        Raises:
+            StreamStateError: the stream was opened before.
+            ModelError: the model cannot be loaded.
+        """
+        if self._pump is not None:
+            raise StreamStateError("this stream was opened before; make another with Verifier.stream()")
+        self._pump = Pump(await self._settle(), self._source)
+        self._pump.start()
+        weakref.finalize(self, self._pump.abandon).atexit = False
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close."""
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Stop the source and every check, and wait until they have ended; again does nothing."""
+        if self._pump is not None:
+            await self._pump.stop()
+
+    def __aiter__(self) -> Self:
+        """The stream is its own iterator."""
+        return self
+
+    async def __anext__(self) -> Event:
+        """The next event; stays ended once it has ended.
+
+        Raises:
+            StreamStateError: outside of the `async with` block.
+            Exception: the source's own error, or a ScoringError under `on_failure="raise"`.
+        """
+        return await self._opened().next()
+
+    async def text(self) -> AsyncGenerator[str, None]:
+        """What a reader may see, piece by piece; raises as iterating the events does."""
+        async for event in self:
+            if isinstance(event, TextReleased) and event.text:
+                yield event.text
+
+    @property
+    def report(self) -> Report:
+        """The whole stream, once it has ended.
+
+        Raises:
+            StreamStateError: it has not ended yet.
+        """
+        report = self._opened().report
+        if report is None:
+            raise StreamStateError("the report is there once the stream has ended; read it to its end first")
+        return report
+
+    def _opened(self) -> Pump:
+        if self._pump is None:
+            raise StreamStateError("open the stream first: async with verifier.stream(...) as stream")
+        return self._pump
