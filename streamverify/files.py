@@ -1,0 +1,286 @@
+"""Passages, answers and standard input, read with errors that name file, line and field.
+
+Before: the command line. After: `passages.py` and `stream.py` take what was read.
+"""
+
+from __future__ import annotations
+
+import codecs
+import errno
+import json
+import os
+import stat
+import sys
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, NoReturn
+
+import anyio
+import anyio.lowlevel
+
+from streamverify.errors import InputFileError
+from streamverify.types import Passage
+
+STDIN = "-"
+"""The path that means standard input."""
+
+MAX_BYTES = 256 * 2**20
+"""Longest passages file, folder of passages or answer that is read."""
+
+_TEXT_SUFFIXES = frozenset({".txt", ".md"})
+_BOM = "\ufeff"
+_READ_BYTES = 65_536
+
+
+def read_passages(path: Path) -> tuple[Passage, ...]:
+    """The passages of a JSON Lines file, or of a folder of text files, in order.
+
+    A line is an object with `id` (string, or an integer, which is read as its digits) and `text`, and
+    optionally `title` (string or null) and `metadata` (object or null); other fields are ignored. Blank
+    lines are skipped. In a folder every `.txt` and `.md` file below it is a passage whose id is its path
+    relative to the folder, sorted; names that begin with a dot are skipped.
+
+    Returns:
+        At least one passage, no id twice.
+
+    Raises:
+        InputFileError: what was found is something else. Caller.
+    """
+    passages = tuple(_folder(path) if path.is_dir() else _lines(path))
+    if not passages:
+        found = "no .txt or .md file in this folder" if path.is_dir() else "the file is empty"
+        raise InputFileError(path, f"{found}; at least one passage is needed")
+    return passages
+
+
+def read_answer(path: str) -> str:
+    """The text of an answer, exactly as stored, from a file or, for `-`, from standard input.
+
+    Raises:
+        InputFileError: it cannot be read, is not UTF-8, or holds nothing but blanks. Caller.
+    """
+    text = _decoded(_bytes(path), "<stdin>" if path == STDIN else path)
+    if not text.strip():
+        raise InputFileError("<stdin>" if path == STDIN else path, "the answer is empty")
+    return text
+
+
+class Utf8Pieces:
+    """Turns bytes that arrive in any cuts into text, and says where they stop being UTF-8.
+
+    What comes out depends on the bytes and never on how they were cut: of an invalid stream, every
+    character before the first bad byte comes out before the error does.
+    """
+
+    def __init__(self, name: str) -> None:
+        """Name the source as errors should name it."""
+        self._name = name
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
+        self._taken = 0  # bytes given to the decoder, those it still holds included
+        self._error: InputFileError | None = None
+
+    def feed(self, data: bytes) -> str:
+        """The characters that these bytes complete, up to the first bad byte; then call `check`."""
+        return self._decode(data, final=False)
+
+    def flush(self) -> None:
+        """End the stream; then call `check`."""
+        self._decode(b"", final=True)
+
+    def check(self) -> None:
+        """Tell what is wrong with the bytes fed so far.
+
+        Raises:
+            InputFileError: there is an invalid byte, or the stream ended within a character. Caller.
+        """
+        if self._error is not None:
+            raise self._error
+
+    def _decode(self, data: bytes, *, final: bool) -> str:
+        if self._error is not None:
+            return ""
+        held = self._decoder.getstate()[0]
+        begin = self._taken - len(held)
+        self._taken += len(data)
+        try:
+            return self._decoder.decode(data, final)
+        except UnicodeDecodeError as error:
+            problem = f"invalid UTF-8 at byte offset {begin + error.start}: {error.reason}"
+            self._error = InputFileError(self._name, problem)
+            return (held + data)[: error.start].decode("utf-8")
+
+
+async def stdin_pieces(fd: int = 0, name: str = "<stdin>") -> AsyncGenerator[str, None]:
+    """The text of a file descriptor, each part as soon as it has arrived; a byte order mark is dropped.
+
+    Raises:
+        InputFileError: it cannot be read, or is not UTF-8; everything before that was yielded. Caller.
+    """
+    decoder = Utf8Pieces(name)
+    first = True
+    while data := await _read(fd, name):
+        text = decoder.feed(data)
+        if first and text:
+            text, first = text.removeprefix(_BOM), False
+        if text:
+            yield text
+        decoder.check()
+    decoder.flush()
+    decoder.check()
+
+
+async def _read(fd: int, name: str) -> bytes:
+    try:
+        if sys.platform == "win32":
+            return await anyio.to_thread.run_sync(os.read, fd, _READ_BYTES)
+        # A thread that blocks in read() could not be stopped; waiting for readiness can. Files and devices
+        # such as /dev/null are always ready, and an event loop refuses to watch them.
+        mode = os.fstat(fd).st_mode
+        if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(fd):
+            await anyio.wait_readable(fd)
+        else:
+            await anyio.lowlevel.checkpoint()
+        return os.read(fd, _READ_BYTES)
+    except OSError as error:
+        raise InputFileError(name, f"cannot be read: {error.strerror or error}") from error
+
+
+def _lines(path: Path) -> Iterator[Passage]:
+    first_seen: dict[str, int] = {}
+    for number, line in enumerate(_decoded(_bytes(path), path).split("\n"), 1):
+        if not line.strip():
+            continue
+        passage = _Row(_object(line, path, number), path, number).passage()
+        if passage.id in first_seen:
+            problem = f"{passage.id!r} is already the id of line {first_seen[passage.id]}"
+            raise InputFileError(path, problem, line=number, field="id")
+        first_seen[passage.id] = number
+        yield passage
+
+
+def _object(line: str, path: Path, number: int) -> Mapping[str, Any]:
+    def refuse_constant(name: str) -> NoReturn:
+        raise InputFileError(path, f"{name} is not JSON", line=number)
+
+    try:
+        value = json.loads(line, parse_constant=refuse_constant)
+    except json.JSONDecodeError as error:
+        problem = f"not a JSON object on one line: {error.msg} at column {error.colno}"
+        raise InputFileError(path, problem, line=number) from None
+    except RecursionError:
+        raise InputFileError(path, "the JSON is nested too deeply", line=number) from None
+    except ValueError as error:  # an integer of thousands of digits
+        raise InputFileError(path, f"not readable JSON: {error}", line=number) from None
+    if not isinstance(value, dict):
+        raise InputFileError(path, f"expected a JSON object, found {_kind(value)}", line=number)
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One line of a passages file; its readers raise InputFileError."""
+
+    value: Mapping[str, Any]
+    path: Path
+    number: int
+
+    def passage(self) -> Passage:
+        for field in ("id", "text"):
+            if field not in self.value:
+                self.refuse(field, f"is missing (fields found: {_names(self.value)})")
+        identity, metadata = self.value["id"], self.value.get("metadata")
+        if isinstance(identity, int) and not isinstance(identity, bool):
+            identity = str(identity)
+        if metadata is not None and not isinstance(metadata, dict):
+            self.refuse("metadata", f"must be an object, found {_kind(metadata)}")
+        title = self.value.get("title")
+        return Passage(
+            self.filled("id", identity),
+            self.filled("text", self.value["text"]),
+            None if title is None else self.string("title", title),
+            metadata or {},
+        )
+
+    def filled(self, field: str, found: object) -> str:
+        text = self.string(field, found)
+        if not text.strip():
+            self.refuse(field, "is empty")
+        return text
+
+    def string(self, field: str, found: object) -> str:
+        if not isinstance(found, str):
+            self.refuse(field, f"must be a string, found {_kind(found)}")
+        # JSON can spell half of a surrogate pair, which is no character and cannot be encoded.
+        if any("\ud800" <= char <= "\udfff" for char in found):
+            self.refuse(field, "holds a lone surrogate, which is no character")
+        return found
+
+    def refuse(self, field: str, problem: str) -> NoReturn:
+        raise InputFileError(self.path, problem, line=self.number, field=field)
+
+
+def _folder(folder: Path) -> Iterator[Passage]:
+    left = MAX_BYTES
+    for path in sorted(folder.rglob("*")):
+        inside = path.relative_to(folder)
+        hidden = any(part.startswith(".") for part in inside.parts)
+        if hidden or path.suffix.lower() not in _TEXT_SUFFIXES or not path.is_file():
+            continue
+        data = _bytes(path)
+        left -= len(data)
+        if left < 0:
+            raise InputFileError(folder, f"the files of this folder exceed {MAX_BYTES >> 20} MiB")
+        text = _decoded(data, path)
+        if not text.strip():
+            raise InputFileError(path, "the file is empty")
+        identity = inside.as_posix()
+        try:
+            identity.encode()
+        except UnicodeEncodeError:
+            raise InputFileError(ascii(str(path)), "the file's name is not valid UTF-8") from None
+        yield Passage(identity, text)
+
+
+def _bytes(path: Path | str) -> bytes:
+    name = "<stdin>" if path == STDIN else path
+    try:
+        if path == STDIN:
+            data = _stdin().read(MAX_BYTES + 1)
+        else:
+            with Path(path).open("rb") as file:
+                data = file.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise InputFileError(name, "there is no such file or folder") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise InputFileError(name, f"cannot be read: {reason}") from error
+    if len(data) > MAX_BYTES:
+        raise InputFileError(name, f"is larger than {MAX_BYTES >> 20} MiB")
+    return data
+
+
+def _stdin() -> BinaryIO:
+    if sys.stdin is None:
+        raise OSError(errno.EBADF, "standard input is closed")
+    return sys.stdin.buffer
+
+
+def _decoded(data: bytes, name: Path | str) -> str:
+    try:
+        return data.decode("utf-8").removeprefix(_BOM)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        problem = f"invalid UTF-8 at byte offset {error.start}: {error.reason}"
+        raise InputFileError(name, problem, line=line) from None
+
+
+def _kind(value: object) -> str:
+    names = {bool: "a boolean", dict: "an object", list: "an array", str: "a string", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
+def _names(value: Mapping[str, Any], limit: int = 6) -> str:
+    names = [repr(name) for name in value]
+    shown = ", ".join(names[:limit]) or "none"
+    return shown if len(names) <= limit else f"{shown}, …"
