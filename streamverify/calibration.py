@@ -27,17 +27,23 @@ class Calibration(Value):
     bias: float = 0.0
     threshold: float = Field(default=0.5, gt=0, lt=1)
     """A sentence whose probability reaches this is SUPPORTED."""
+    contradiction_weights: dict[str, float] = Field(default_factory=lambda: {"contradiction": 1.0})
+    """Likewise for P(contradicted), asked only of sentences that are not supported."""
+    contradiction_bias: float = 0.0
     contradiction: float = Field(default=0.5, gt=0, lt=1)
-    """An unsupported sentence is CONTRADICTED when the passages contradict it at least this surely."""
+    """A sentence that is not supported is CONTRADICTED when P(contradicted) reaches this."""
     token_risk: float = Field(default=0.5, gt=0, lt=1)
     """A token at or above this risk belongs to an unsupported span."""
     fitted_on: str = "nothing: default weights"
 
     def probability(self, features: Mapping[str, float]) -> float:
         """P(supported) for these features; monotone in each, with the sign of its weight."""
-        margin = self.bias + sum(weight * features[name] for name, weight in self.weights.items())
-        # The two forms are equal; each is used where exp() cannot overflow.
-        return 1 / (1 + math.exp(-margin)) if margin >= 0 else math.exp(margin) / (1 + math.exp(margin))
+        return _logistic(self.bias + sum(weight * features[name] for name, weight in self.weights.items()))
+
+    def contradiction_probability(self, features: Mapping[str, float]) -> float:
+        """P(contradicted), given that the sentence is not supported."""
+        weights = self.contradiction_weights.items()
+        return _logistic(self.contradiction_bias + sum(weight * features[name] for name, weight in weights))
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -53,6 +59,11 @@ class Calibration(Value):
             raise ModelNotFoundError(path) from None
         except (ValidationError, UnicodeDecodeError) as error:
             raise ModelContractError(f"{path} is not a calibration file: {error}") from error
+
+
+def _logistic(margin: float) -> float:
+    # The two forms are equal; each is used where exp() cannot overflow.
+    return 1 / (1 + math.exp(-margin)) if margin >= 0 else math.exp(margin) / (1 + math.exp(margin))
 
 
 def logit(probability: float) -> float:

@@ -1,0 +1,118 @@
+"""From windows back to sentences of passages: what a reader is shown, and where citations look.
+
+Before: `scorers/` scored windows. After: `judge.py` puts the evidence into the verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import sentencex
+
+from streamverify.checks.words import STOP_WORDS, stem, words
+from streamverify.scorers.protocol import NliScore, Window, WindowScore
+from streamverify.types import Evidence, Label, Passage, Span
+
+SHOWN = 3
+"""Pieces of evidence a verdict carries at most."""
+
+
+def stems(text: str) -> frozenset[str]:
+    """Stems of the content words."""
+    return frozenset(stem(word.folded) for word in words(text) if word.folded not in STOP_WORDS)
+
+
+def pin(window: Window, claim: frozenset[str]) -> Span:
+    """The sentence of the window that shares most with the claim, as offsets in the passage's text.
+
+    Of sentences that share the same number of content words the shorter one wins, then the earlier. A
+    window without a sentence is given whole, outer blanks left out.
+    """
+    best: tuple[int, int, Span] | None = None
+    for bound in sentencex.get_sentence_boundaries("en", window.text):
+        start, end = int(bound["start_index"]), int(bound["end_index"])
+        text = window.text[start:end]
+        if not text.strip():
+            continue
+        start += len(text) - len(text.lstrip())
+        end -= len(text) - len(text.rstrip())
+        rank = (len(claim & stems(text)), -(end - start), Span(window.start + start, window.start + end))
+        if best is None or rank[:2] > best[:2]:
+            best = rank
+    return best[2] if best is not None else Span(window.start, window.end)
+
+
+def evidence_for(
+    claim_text: str,
+    label: Label,
+    scored: Sequence[WindowScore],
+    windows: Sequence[Window],
+    passages: Sequence[Passage],
+) -> tuple[Evidence, ...]:
+    """Up to `SHOWN` pieces of evidence, the one that decided first.
+
+    What speaks for the claim leads where the verdict is SUPPORTED, what speaks against it where it is
+    CONTRADICTED; otherwise the windows that come nearest, labelled UNSUPPORTED.
+    """
+    claim = stems(claim_text)
+
+    def weight(score: NliScore) -> float:
+        return score.contradiction if label is Label.CONTRADICTED else score.entailment
+
+    shown: list[Evidence] = []
+    for entry in sorted(scored, key=lambda entry: -weight(entry.score)):
+        window = windows[entry.window]
+        span = pin(window, claim)
+        passage = passages[window.passage]
+        meaning, probability = _meaning(entry.score, label)
+        piece = Evidence(
+            passage=passage.id,
+            start=span.start,
+            end=span.end,
+            text=passage.text[span.start : span.end],
+            score=round(probability, 4),
+            label=meaning,
+        )
+        if all((known.passage, known.start) != (piece.passage, piece.start) for known in shown):
+            shown.append(piece)
+        if len(shown) == SHOWN:
+            break
+    return tuple(shown)
+
+
+def _meaning(score: NliScore, label: Label) -> tuple[Label, float]:
+    if label is Label.CONTRADICTED and score.contradiction >= score.entailment:
+        return Label.CONTRADICTED, score.contradiction
+    if label is Label.SUPPORTED and score.entailment >= score.contradiction:
+        return Label.SUPPORTED, score.entailment
+    return Label.UNSUPPORTED, score.neutral
+
+
+class CitedWindows:
+    """Which windows of a passage to ask about a claim: those that share most with it."""
+
+    def __init__(self, windows: Sequence[Window], passages: Sequence[Passage]) -> None:
+        self._stems: dict[int, frozenset[str]] = {}
+        self._windows = windows
+        self._of: dict[str, list[int]] = {passage.id: [] for passage in passages}
+        for index, window in enumerate(windows):
+            self._of[passages[window.passage].id].append(index)
+
+    def of(self, passage: str) -> Sequence[int]:
+        """All windows of a passage, in text order; empty for an unknown id."""
+        return self._of.get(passage, ())
+
+    def likeliest(self, ids: Iterable[str], claim_text: str) -> tuple[int, ...]:
+        """For each passage its window that shares most with the claim, the earlier of equals."""
+        claim = stems(claim_text)
+        best = (
+            max(self.of(passage), key=lambda index: (len(claim & self._known(index)), -index))
+            for passage in dict.fromkeys(ids)
+            if self.of(passage)
+        )
+        return tuple(best)
+
+    def _known(self, index: int) -> frozenset[str]:
+        if index not in self._stems:
+            self._stems[index] = stems(self._windows[index].text)
+        return self._stems[index]
