@@ -1,0 +1,93 @@
+"""How far a claim's words stand in its sources, and which strong words only the claim has.
+
+Pure counting over stems, bounded by the claim's length: no sentence is longer than a few hundred
+words. The strong words are those a source must have said for a claim to be faithful: "all", "never",
+"because", "probably".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from streamverify.checks.index import View
+from streamverify.checks.words import content_stems
+
+ABSOLUTE = re.compile(
+    r"\b(?:all|every|everyone|everybody|everything|everywhere|always|never|none|nobody|no one|entire(?:ly)?|whole"
+    r"|complete(?:ly)?|total(?:ly)?|any|anyone|anything|only|solely|exclusively|regardless|without exception"
+    r"|fully|invariably|impossible|guarantee[sd]?)\b",
+    re.IGNORECASE,
+)
+GENERAL = re.compile(
+    r"\b(?:most|mostly|usual(?:ly)?|normal(?:ly)?|general(?:ly)?|typical(?:ly)?|often|common(?:ly)?|rare(?:ly)?"
+    r"|many|majority|main(?:ly)?|largely|frequent(?:ly)?|hardly|ever|widely|almost|nearly all|tend(?:s|ed)? to"
+    r"|in practice|one of the|best|worst|leading|well[- ]known|famous(?:ly)?|popular|considered|regarded)\b",
+    re.IGNORECASE,
+)
+CAUSAL = re.compile(
+    r"\b(?:because|therefore|thus|hence|since|so that|so as to|in order to|due to|owing to|thanks to|caus(?:e[sd]?|ing)"
+    r"|led to|lead(?:s|ing)? to|result(?:s|ed|ing)? (?:in|from|of)|as a result|consequently|consequence|reason|why"
+    r"|made? (?:it )?possible|trigger(?:s|ed)?|drove|driven by|responsible for|account(?:s|ed)? for|means that|as the|as its?"
+    r"|follows from|prompted|which is why|to (?:protect|avoid|prevent|ensure|reduce|improve|save))\b",
+    re.IGNORECASE,
+)
+TENTATIVE = re.compile(
+    r"\b(?:probabl[ey]|likely|perhaps|maybe|possibl[ey]|presumabl[ey]|apparently|seem(?:s|ed)?|appears?|expected|should"
+    r"|might|could|suggest(?:s|ed|ing)?|estimated|believed|thought to|reportedly|would|will)\b",
+    re.IGNORECASE,
+)
+
+_LINKED = 12
+"""Content words within which two words of a source count as said together."""
+
+
+def strong_missing(pattern: re.Pattern[str], claim: str, texts: Iterable[str]) -> bool:
+    """Whether the claim has a word of this kind and none of the texts has any."""
+    return pattern.search(claim) is not None and not any(pattern.search(text) for text in texts)
+
+
+def covered(stems: Sequence[str], view: View) -> float:
+    """Share (0-1) of these stems that stand in the view; 1 when there are none."""
+    return sum(stem in view.stems for stem in stems) / len(stems) if stems else 1.0
+
+
+def linked(stems: Sequence[str], texts: Sequence[str]) -> tuple[float, float]:
+    """How closely the claim's words stand together in the sources.
+
+    Returns:
+        The largest share (0-1) of the claim's stems found within any stretch of `_LINKED` + the
+        claim's own number of content words; and the share of neighbouring pairs, both of whose words
+        occur, that occur within `_LINKED` content words of each other (1 when there are no such pairs).
+    """
+    wanted = set(stems)
+    pairs = {(one, other) for one, other in zip(stems, stems[1:], strict=False) if one != other}
+    best = 0.0
+    near: set[tuple[str, str]] = set()
+    seen_anywhere: set[str] = set()
+    reach = _LINKED + len(stems)
+    for text in texts:
+        places = [(place, stem) for place, stem in enumerate(content_stems(text)) if stem in wanted]
+        seen_anywhere.update(stem for _, stem in places)
+        first = 0
+        inside: dict[str, int] = {}
+        for place, stem in places:
+            while places[first][0] < place - reach:
+                inside[places[first][1]] -= 1
+                first += 1
+            inside[stem] = inside.get(stem, 0) + 1
+            best = max(best, sum(count > 0 for count in inside.values()) / len(wanted))
+        near |= _pairs_within(places, pairs)
+    both = [pair for pair in pairs if pair[0] in seen_anywhere and pair[1] in seen_anywhere]
+    return best, sum(pair in near for pair in both) / len(both) if both else 1.0
+
+
+def _pairs_within(places: Sequence[tuple[int, str]], pairs: set[tuple[str, str]]) -> set[tuple[str, str]]:
+    found: set[tuple[str, str]] = set()
+    last: dict[str, int] = {}
+    for place, stem in places:
+        for other, seen in last.items():
+            if place - seen <= _LINKED:
+                found.update({(other, stem), (stem, other)} & pairs)
+        last[stem] = place
+    return found

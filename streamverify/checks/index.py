@@ -1,0 +1,163 @@
+"""What the checks need to know of a stream's passages, extracted once and only when asked for.
+
+A `View` is some stretch of source text (all of it, or the windows that matter to one claim) with its
+numbers, dates and words. `SourceIndex` owns the view of everything and makes the narrow ones. Every
+step is linear in the text; offsets are those of the passage's text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+from streamverify.checks.dates import Date, DatePool, dates, spans
+from streamverify.checks.numbers import QuantityPool
+from streamverify.checks.quantities import Quantity, quantities
+from streamverify.checks.quotes import plain
+from streamverify.checks.words import WORD, fold, stem, strip_possessive
+from streamverify.types import Passage
+
+Near = tuple[int, int, int]
+"""A window: position of the passage, and the range of its text in characters."""
+
+PREFIX = 5
+"""Length of the beginnings by which words can be looked up."""
+
+_CAPITALISED = re.compile(
+    r"\b[A-Z][\w'’-]*(?:(?:\s+(?:of|the|and|for|on|in|de|la|du|&))?\s+[A-Z][\w'’-]*){1,7}"
+)
+_WORDS_OF = re.compile(r"[^\W\d_]+")
+
+
+class Source(NamedTuple):
+    """One text the claim may be held against."""
+
+    passage: int
+    """Position of the passage; -1 for the question."""
+    text: str
+    offset: int
+    """Where `text` begins in the passage's text; -1 for a title or the question."""
+
+
+class View:
+    """Numbers, dates and words of some source texts; each kind is extracted on first use."""
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        self.sources = tuple(sources)
+
+    @cached_property
+    def _dated(self) -> tuple[tuple[Source, tuple[Date, ...]], ...]:
+        return tuple((source, dates(source.text)) for source in self.sources)
+
+    @cached_property
+    def dates(self) -> tuple[tuple[Source, Date], ...]:
+        """Every date with the text it stands in."""
+        return tuple((source, date) for source, found in self._dated for date in found)
+
+    @cached_property
+    def quantities(self) -> tuple[tuple[Source, Quantity], ...]:
+        """Every number with the text it stands in; a bare year is a date and a number."""
+        return tuple(
+            (source, quantity)
+            for source, found in self._dated
+            for quantity in quantities(
+                source.text, skip=spans([date for date in found if not date.text.isdecimal()])
+            )
+        )
+
+    @cached_property
+    def quantity_pool(self) -> QuantityPool:
+        """The numbers, to be asked for a value."""
+        return QuantityPool(quantity for _, quantity in self.quantities)
+
+    @cached_property
+    def date_pool(self) -> DatePool:
+        """The dates, to be asked for a date."""
+        return DatePool(date for _, date in self.dates)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Folded words, possessive endings taken off."""
+        found: set[str] = set()
+        for source in self.sources:
+            found.update(WORD.findall(fold(source.text)))
+        return frozenset({strip_possessive(word) for word in found} | found)
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """Stems of `words`."""
+        return frozenset(stem(word) for word in self.words)
+
+    @cached_property
+    def _prefixes(self) -> dict[str, list[str]]:
+        groups: dict[str, list[str]] = {}
+        for word in self.words:
+            if len(word) >= PREFIX:
+                groups.setdefault(word[:PREFIX], []).append(word)
+        return groups
+
+    def by_prefix(self, prefix: str) -> Sequence[str]:
+        """The words that begin with these `PREFIX` folded characters."""
+        return self._prefixes.get(prefix, ())
+
+    @cached_property
+    def initials(self) -> frozenset[str]:
+        """Initials of every run of capitalised words, folded: "who" for World Health Organization."""
+        found: set[str] = set()
+        for source in self.sources:
+            for match in _CAPITALISED.finditer(source.text):
+                names = _WORDS_OF.findall(match[0])
+                capitals = "".join(name[0] for name in names if name[0].isupper()).lower()
+                found.update({capitals, "".join(name[0] for name in names).lower()})
+        return frozenset(found)
+
+    @cached_property
+    def folded(self) -> tuple[str, ...]:
+        """Each text folded, for exact look-ups of identifiers."""
+        return tuple(fold(source.text) for source in self.sources)
+
+    @cached_property
+    def plain(self) -> tuple[str, ...]:
+        """The words of each text, for look-ups of quotations."""
+        return tuple(plain(source.text) for source in self.sources)
+
+
+class SourceIndex:
+    """The passages of one stream, and the question if given, as the checks see them."""
+
+    def __init__(self, passages: Sequence[Passage], *, question: str | None = None) -> None:
+        self.passages = tuple(passages)
+        self.question = question
+        self._titles = [
+            Source(position, passage.title, -1)
+            for position, passage in enumerate(self.passages)
+            if passage.title
+        ]
+        asked = [Source(-1, question, -1)] if question else []
+        self._asked = asked
+        texts = [Source(position, passage.text, 0) for position, passage in enumerate(self.passages)]
+        self.everything = View([*texts, *self._titles, *asked])
+        # Answers return to the same few windows sentence after sentence.
+        self._view = lru_cache(maxsize=64)(self._make_view)
+
+    def name(self, passage: int) -> str:
+        """How a finding calls a passage: its id, or the question."""
+        return f"passage {self.passages[passage].id}" if passage >= 0 else "the question"
+
+    def near(self, windows: Iterable[Near]) -> View:
+        """The view of some windows with the titles of their passages and the question.
+
+        Without windows it is the view of everything.
+        """
+        key = tuple(sorted(set(windows)))
+        return self._view(key) if key else self.everything
+
+    def _make_view(self, windows: tuple[Near, ...]) -> View:
+        inside = {passage for passage, _, _ in windows}
+        texts = [
+            Source(passage, self.passages[passage].text[start:end], start) for passage, start, end in windows
+        ]
+        titles = [title for title in self._titles if title.passage in inside]
+        return View([*texts, *titles, *self._asked])

@@ -1,0 +1,173 @@
+"""Whether the numbers of a claim stand in its sources, and which number stands there instead.
+
+Before: `quantities.py` read the numbers out of both. After: `signals.py` counts, the judge weighs.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+
+from streamverify.checks.dates import Date, DateKind
+from streamverify.checks.quantities import Hedge, Quantity, Reading
+
+_EXACT = 1e-6
+"""Relative difference below which two numbers are one: floating point, not rounding."""
+_CONVERTED = 0.02
+"""Relative difference that a conversion between metric and customary units is allowed."""
+_DERIVED_FROM = 40
+"""Most numbers that are combined when looking for a sum or a difference: the work is quadratic."""
+
+
+class QuantityPool:
+    """The numbers of some source texts, ready to be asked for a value."""
+
+    def __init__(self, found: Iterable[Quantity]) -> None:
+        self.quantities = tuple(found)
+        bases: dict[tuple[str, bool], list[float]] = {}
+        raw: list[float] = []
+        for quantity in self.quantities:
+            for reading in quantity.readings:
+                bases.setdefault((reading.dimension, reading.metric), []).append(reading.base)
+                raw.append(reading.value)
+        self._bases = {key: sorted(values) for key, values in bases.items()}
+        self._raw = sorted(raw)
+
+    def holds(self, quantity: Quantity) -> bool:
+        """Whether some source number equals this one, within what its wording allows."""
+        return any(self._holds(quantity, reading) for reading in quantity.readings)
+
+    def _holds(self, quantity: Quantity, reading: Reading) -> bool:
+        low, high = bounds(quantity, reading)
+        if not reading.dimension:
+            return _any_between(self._raw, low, high)
+        factor = reading.base / reading.value if reading.value else 1.0
+        if _any_between(
+            self._bases.get((reading.dimension, reading.metric), ()), low * factor, high * factor
+        ):
+            return True
+        # A bare number in a table or a list ("Margin (%): 12.5") leaves its unit elsewhere.
+        if _any_between(self._bases.get(("", True), ()), low, high):
+            return True
+        other = self._bases.get((reading.dimension, not reading.metric), ())
+        return _any_between(other, low * factor * (1 - _CONVERTED), high * factor * (1 + _CONVERTED)) or (
+            reading.dimension in {"celsius", "fahrenheit"} and self._holds_temperature(reading)
+        )
+
+    def _holds_temperature(self, reading: Reading) -> bool:
+        if reading.dimension == "celsius":
+            degrees = reading.value * 1.8 + 32
+            return _any_between(self._bases.get(("fahrenheit", False), ()), degrees - 1, degrees + 1)
+        degrees = (reading.value - 32) / 1.8
+        return _any_between(self._bases.get(("celsius", True), ()), degrees - 0.6, degrees + 0.6)
+
+
+def bounds(quantity: Quantity, reading: Reading) -> tuple[float, float]:
+    """Smallest and largest source value, in the claim's unit, that the claim's wording allows.
+
+    "About" allows half of the last digit written and 5 %, at most a quarter; "over" and "under" the
+    number itself and half as much beyond it; a magnitude (1.2 million) half of its last digit.
+    """
+    value, step = reading.value, min(quantity.step, abs(reading.value))
+    tiny = abs(value) * _EXACT + 1e-12
+    if quantity.hedge is Hedge.ABOUT:
+        slack = min(max(step / 2, abs(value) * 0.05), abs(value) / 4)
+        return value - slack - tiny, value + slack + tiny
+    if quantity.hedge is Hedge.OVER:
+        return value - tiny, value * 1.5 + tiny
+    if quantity.hedge is Hedge.UNDER:
+        return value / 1.5 - tiny, value + tiny
+    if quantity.rounded and step < abs(value):
+        return value - step / 2 - tiny, value + step / 2 + tiny
+    return value - tiny, value + tiny
+
+
+def _any_between(values: Sequence[float], low: float, high: float) -> bool:
+    position = bisect_left(values, low)
+    return position < len(values) and values[position] <= high
+
+
+def rival(quantity: Quantity, near: Sequence[Quantity]) -> Quantity | None:
+    """The number of the same kind that stands in the evidence where the claim has another.
+
+    The same kind is the same unit's dimension or the same counted noun; None when there is none.
+    """
+    kinds = {reading.dimension for reading in quantity.readings if reading.dimension}
+    rivals = [
+        other
+        for other in near
+        if not other.implied
+        and (
+            any(reading.dimension in kinds for reading in other.readings)
+            or (quantity.noun != "" and other.noun == quantity.noun)
+        )
+    ]
+    # The likeliest slip keeps digits (12.5 for 1.25) or the order of magnitude.
+    return min(rivals, key=lambda other: _distance(quantity, other), default=None)
+
+
+def _distance(one: Quantity, other: Quantity) -> tuple[bool, float]:
+    digits = _digits(one.text) != _digits(other.text)
+    first, second = one.readings[0].base, other.readings[0].base
+    return digits, abs(first - second) / (abs(first) + abs(second) or 1.0)
+
+
+def _digits(text: str) -> str:
+    return "".join(char for char in text if char.isdecimal()).strip("0")
+
+
+def derivable(quantity: Quantity, near: Sequence[Quantity], when: Sequence[Date] = ()) -> bool:
+    """Whether one step of arithmetic over the evidence gives this number.
+
+    Sums, differences and products of two numbers, a share of one, and the time between two dates.
+    Small counts follow from almost anything; a caller asks for numbers that are not `weak`.
+    """
+    pool = near[:_DERIVED_FROM]
+    return any(
+        _reached(quantity, reading, result)
+        for reading in quantity.readings
+        for result in (*_combined(pool, reading.dimension), *_elapsed(when, reading.dimension))
+    )
+
+
+def _reached(quantity: Quantity, reading: Reading, base: float) -> bool:
+    factor = reading.base / reading.value if reading.value else 1.0
+    low, high = bounds(quantity, reading)
+    return low * factor - abs(low * factor) * 1e-4 <= base <= high * factor + abs(high * factor) * 1e-4
+
+
+def _combined(pool: Sequence[Quantity], dimension: str) -> list[float]:
+    own = [r.base for q in pool for r in q.readings[:1] if r.dimension == dimension]
+    factors = [r.base for q in pool for r in q.readings if r.dimension in {"", "ratio", "times"} and r.base]
+    results = [first + second for first, second in combinations(own, 2)]
+    results += [abs(first - second) for first, second in combinations(own, 2)]
+    results += [value * factor for value in own for factor in factors]
+    results += [value / factor for value in own for factor in factors]
+    results += [value * (1 - factor) for value in own for factor in factors if 0 < factor < 1]
+    if dimension in {"", "ratio", "times"}:
+        alike: dict[str, list[float]] = {}
+        for quantity in pool:
+            for reading in quantity.readings[:1]:
+                alike.setdefault(reading.dimension, []).append(reading.base)
+        for values in alike.values():
+            results += [first / second for first in values for second in values if second]
+    return results
+
+
+def _elapsed(when: Sequence[Date], dimension: str) -> list[float]:
+    dated = [
+        date for date in when[:_DERIVED_FROM] if date.year is not None and date.kind is not DateKind.DECADE
+    ]
+    timed = [date.minute for date in when[:_DERIVED_FROM] if date.minute is not None]
+    if dimension == "seconds":
+        return [abs(first - second) * 60.0 for first, second in combinations(timed, 2)]
+    years = [abs((first.year or 0) - (second.year or 0)) for first, second in combinations(dated, 2)]
+    if dimension == "months":
+        months = [
+            abs(((first.year or 0) - (second.year or 0)) * 12 + (first.month or 0) - (second.month or 0))
+            for first, second in combinations(dated, 2)
+            if first.month and second.month
+        ]
+        return [*(year * 12.0 for year in years), *(float(month) for month in months)]
+    return [float(year) for year in years] if not dimension else []

@@ -1,0 +1,392 @@
+"""Numbers with their units, read out of a text: digits and words, magnitudes, money, shares, ranges.
+
+Extraction knows nothing of claims and passages; `numbers.py` compares what is found here. A number
+that can be read in two ways keeps both readings ("5m": metres or millions).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from streamverify.checks.number_words import MAGNITUDES, RUN, spelled
+from streamverify.checks.units import BETWEEN, CODES_BEFORE, LONGEST, SYMBOLS_BEFORE, UNITS, Unit, unit_named
+from streamverify.checks.words import STOP_WORDS, fold, stem
+from streamverify.types import Span
+
+
+class Hedge(StrEnum):
+    """How a number is said to stand to the true one."""
+
+    NONE = "none"
+    ABOUT = "about"
+    OVER = "over"
+    """The true number is larger, or equal where it says "at least"."""
+    UNDER = "under"
+    """The true number is smaller, or equal where it says "at most"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One way to understand a number."""
+
+    value: float
+    """As written, magnitude applied."""
+    base: float
+    """In the base unit of the dimension; equal to `value` without one."""
+    dimension: str = ""
+    """Empty where no known unit stands beside the number."""
+    metric: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number in a text; `start` and `end` are its offsets, unit included."""
+
+    start: int
+    end: int
+    text: str
+    readings: tuple[Reading, ...]
+    noun: str = ""
+    """Stem of what is counted, where no known unit stands there."""
+    hedge: Hedge = Hedge.NONE
+    step: float = 0.0
+    """Value of the last digit written (1.2 million: 100,000); 0 for an exact number."""
+    rounded: bool = False
+    """It names a magnitude (1.2 million), so its last digit was probably rounded."""
+    weak: bool = False
+    """A small count, an ordinal, "one", "half": absent from a source it says little."""
+    implied: bool = False
+    """Not written as a number ("daily", "an hour", "both"): evidence, never a claim."""
+
+
+_DIGITS = re.compile(
+    r"\d{1,3}(?:[ \u00a0\u2009\u202f'’]\d{3})+(?!\d)(?:[.,]\d+)?"
+    r"|\d{1,2}(?:,\d{2})+,\d{3}(?!\d)"
+    r"|\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?"
+    r"|\d{1,3}(?:\.\d{3}){2,}(?!\d)(?:,\d+)?"
+    r"|\d{1,3}\.\d{3},\d+"
+    r"|\d+(?:[.,]\d+)?"
+)
+_VULGAR = {"½": 1 / 2, "⅓": 1 / 3, "⅔": 2 / 3, "¼": 1 / 4, "¾": 3 / 4, "⅕": 1 / 5, "⅛": 1 / 8}
+_VULGAR_RUN = re.compile("[½⅓⅔¼¾⅕⅛]")
+_SHARE = re.compile(r"\s?/\s?(\d{1,2})(?![\d/.])")
+_ORDINAL_END = re.compile(r"(?:st|nd|rd|th)\b", re.IGNORECASE)
+_MAGNITUDE = re.compile(r"(?:\s|-)?(hundred|thousand|million|billion|trillion|lakh|crore)\b", re.IGNORECASE)
+_SHORT_MAGNITUDE = re.compile(r"\s?(k|K|m|M|mn|Mn|mm|bn|Bn|b|B|tn|T)\b(?![/²³])")
+_SHORT_VALUES = {"k": 1e3, "m": 1e6, "mn": 1e6, "mm": 1e6, "bn": 1e9, "b": 1e9, "tn": 1e12, "t": 1e12}
+_NEXT = re.compile(r"[\s\u00a0-]{0,2}([^\W\d_]+[²³/]?[^\W\d_]*|[%％°℃℉€£$″′×µ][A-Za-z]?)")
+_PREFIXES = frozenset({"mid", "sub", "non", "pre", "post", "early", "late", "under", "over"})
+_OF_A = re.compile(r"[\s-]an?\b|[\s-]of an?\b", re.IGNORECASE)
+_BEFORE_HEDGE = re.compile(
+    r"(?:\b(?P<about>about|around|roughly|approximately|approx\.?|circa|ca\.|some|close to|estimated|an? average of)"
+    r"|\b(?P<under>just under|under|less than|fewer than|below|nearly|almost|up to|at most|no more than|not more than"
+    r"|maximum of|within|shy of|no later than|as much as|as many as|not exceed(?:ing)?)"
+    r"|\b(?P<over>just over|over|more than|greater than|above|exceed(?:s|ed|ing)?|at least|no less than"
+    r"|no fewer than|not less than|minimum of|upwards of|in excess of|beyond)|(?P<tilde>[~≈]))"
+    r"\s?(?:the |an? |another )?[$€£]?$",
+    re.IGNORECASE,
+)
+_AFTER_HEDGE = re.compile(
+    r"(?P<plus>\+)|\s?(?P<over>or more|or above|or older|and over|upwards)\b|\s?(?P<about>or so|-odd)\b"
+    r"|\s?(?P<under>or less|or fewer|or below|or under)\b"
+)
+_JOINED = re.compile(r"\s?(?:-|–|—|−|to|and|or|,|up to|through|/)\s?(?:up to )?$")
+_IMPLIED = {
+    "hourly": (1, "hour"), "daily": (1, "day"), "nightly": (1, "day"), "weekly": (1, "week"),
+    "fortnight": (2, "weeks"), "fortnightly": (2, "weeks"), "monthly": (1, "month"), "quarterly": (3, "months"),
+    "yearly": (1, "year"), "annual": (1, "year"), "annually": (1, "year"), "biennial": (2, "years"),
+    "both": (2, ""), "pair": (2, ""), "couple": (2, ""), "single": (1, ""), "sole": (1, ""), "dual": (2, ""),
+    "bi": (2, ""), "trio": (3, ""), "duo": (2, ""), "quartet": (4, ""), "tenfold": (10, "times"),
+    "decade": (1, "decade"), "century": (1, "century"), "noon": (12, ""), "midnight": (12, ""),
+}  # fmt: skip
+_IMPLIED_RUN = re.compile(
+    r"\b(?:(" + "|".join(_IMPLIED) + r")|(?:an?|per|every|each|the next|the following|the same|one)[ -]"
+    r"(second|minute|hour|day|night|week|month|quarter|year|metre|meter|kilometre|mile|litre))\b",
+    re.IGNORECASE,
+)
+_IMPLIED_UNITS = {"quarter": (3.0, "months")}
+
+
+def quantities(text: str, *, skip: Sequence[Span] = ()) -> tuple[Quantity, ...]:
+    """Every number of a text in order, without overlap.
+
+    Args:
+        text: any text; the cost is linear in its length.
+        skip: ranges in text order whose numbers are something else (dates, identifiers).
+    """
+    found = [*_in_digits(text), *_in_words(text), *_implied(text)]
+    found.sort(key=lambda quantity: (quantity.start, quantity.implied, -quantity.end))
+    kept: list[Quantity] = []
+    end = 0
+    skipped = iter((*skip, Span(len(text) + 1, len(text) + 1)))
+    barrier = next(skipped)
+    for quantity in found:
+        while barrier.end <= quantity.start:
+            barrier = next(skipped)
+        if quantity.start >= end and quantity.end <= barrier.start:
+            kept.append(quantity)
+            end = quantity.end
+    return tuple(_share_units(text, kept))
+
+
+def _in_digits(text: str) -> list[Quantity]:
+    found: list[Quantity] = []
+    end = -1
+    for match in _DIGITS.finditer(text):
+        if match.start() < end:
+            continue
+        quantity = _numeral(text, match)
+        if quantity is not None:
+            found.append(quantity)
+            end = quantity.end
+    for match in _VULGAR_RUN.finditer(text):
+        value = _VULGAR[match[0]]
+        found.append(_built(text, match.start(), match.end(), [value], share=True))
+    return found
+
+
+def _numeral(text: str, match: re.Match[str]) -> Quantity | None:
+    """The quantity whose digits `match` found; None when they belong to an identifier or a version."""
+    start, end = match.span()
+    before = text[start - 1] if start else " "
+    prefix = ""
+    if before in SYMBOLS_BEFORE:
+        prefix = before
+    elif before.isalpha() or (before == " " and text[max(start - 5, 0) : start - 1].isupper()):
+        prefix = next((code for code in CODES_BEFORE if text[:start].rstrip().endswith(code)), "")
+        if not prefix and before.isalpha():
+            return None
+    elif before == "." and start > 1 and text[start - 2].isdecimal():
+        return None
+    elif before in "_+.-/#:" and _within_identifier(text, start):
+        return None
+    if end < len(text) - 1 and text[end] in "._" and text[end + 1].isalnum() and text[end + 1].isdecimal():
+        return None
+    if end < len(text) and text[end] == "_":
+        return None
+    values = _values(match[0])
+    if end < len(text) and text[end] in _VULGAR:
+        values, end = [values[0] + _VULGAR[text[end]]], end + 1
+    ordinal = _ORDINAL_END.match(text, end)
+    if ordinal:
+        return Quantity(
+            start,
+            ordinal.end(),
+            text[start : ordinal.end()],
+            (Reading(values[0], values[0]),),
+            weak=values[0] <= 12,
+        )
+    share = _SHARE.match(text, end)
+    if share and 0 < values[0] < float(share[1]) <= 12:
+        return _built(text, start, share.end(), [values[0] / float(share[1])], share=True)
+    attached = end < len(text) and text[end].isalpha()
+    quantity = _built(text, start, end, values, digits=match[0], prefix=prefix)
+    if attached and quantity.end == end:
+        return None  # 3D, 4x4, 2FA: letters that are no unit make it a name
+    return quantity
+
+
+def _within_identifier(text: str, start: int) -> bool:
+    """Whether digits after a joining sign belong to a name (HR-14, C++17), not to a range (3-5, 140/90)."""
+    first = start
+    while first > max(start - 24, 0) and (text[first - 1].isalnum() or text[first - 1] in "_+.-/#:"):
+        first -= 1
+    run = text[first:start].lstrip("+.-/#:")
+    return bool(run) and not run[0].isdecimal() and run.rstrip("-") not in _PREFIXES
+
+
+def _values(digits: str) -> list[float]:
+    """What a numeral may mean, likeliest first: 1.200 is 1.2, or 1200 where the dot groups."""
+    plain = re.sub(r"[ \u00a0\u2009\u202f'’]", "", digits)
+    comma, dot = plain.rfind(","), plain.rfind(".")
+    if comma >= 0 and dot >= 0:
+        decimal = "," if comma > dot else "."
+        grouping = "." if decimal == "," else ","
+        return [float(plain.replace(grouping, "").replace(decimal, "."))]
+    mark = "," if comma >= 0 else "."
+    position = max(comma, dot)
+    if position < 0:
+        return [float(plain)]
+    grouped = len(plain) - position - 1 == 3 and not plain.startswith("0")
+    if plain.count(mark) > 1:
+        return [float(plain.replace(mark, ""))]
+    decimal_value, grouped_value = float(plain.replace(mark, ".")), float(plain.replace(mark, ""))
+    if not grouped or position > 3:
+        return [decimal_value]
+    return [grouped_value] if mark == "," else [decimal_value, grouped_value]
+
+
+def _built(
+    text: str,
+    start: int,
+    end: int,
+    values: list[float],
+    *,
+    digits: str = "",
+    prefix: str = "",
+    share: bool = False,
+    weak: bool = False,
+) -> Quantity:
+    """A quantity with the magnitude, unit and hedges that stand around it."""
+    step = _step(digits) if digits else 0.0
+    readings: list[Reading] = []
+    scale, after = 1.0, end
+    magnitude = _MAGNITUDE.match(text, end)
+    if magnitude and not share:
+        scale, after = MAGNITUDES[magnitude[1].lower()], magnitude.end()
+    elif digits and (magnitude := _SHORT_MAGNITUDE.match(text, end)):
+        short = _SHORT_VALUES[magnitude[1].lower()]
+        if prefix or magnitude[1] in {"k", "K", "mn", "Mn", "bn", "Bn", "tn"}:
+            scale, after = short, magnitude.end()
+        else:
+            readings.extend(Reading(value * short, value * short) for value in values)
+    of_a = _OF_A.match(text, after) if share else None
+    unit, noun, last = _unit(text, of_a.end() if of_a else after)
+    if prefix:
+        unit = unit_named(prefix)
+    elif unit is not None:
+        after = last
+    scaled = [value * scale for value in values]
+    if unit is not None:
+        own = [Reading(value, value * unit.factor, unit.dimension, unit.metric) for value in scaled]
+    elif share:
+        own = [Reading(value, value, "ratio") for value in scaled]
+    else:
+        own = [Reading(value, value) for value in scaled]
+        if magnitude and readings:
+            after = max(after, magnitude.end())
+    if share and unit is not None:
+        own.append(Reading(scaled[0], scaled[0], "ratio"))
+    readings = own + readings
+    hedge, first, last = _hedge(text, start - len(prefix), after)
+    small = unit is None and not share and scale == 1 and scaled[0] <= 12 and scaled[0] == int(scaled[0])
+    return Quantity(
+        first,
+        last,
+        text[first:last],
+        tuple(readings),
+        noun if unit is None else "",
+        hedge,
+        step * scale,
+        scale > 1,
+        weak or small or (share and unit is None),
+    )
+
+
+def _step(digits: str) -> float:
+    """Value of the last significant digit: 1,200 was perhaps rounded to hundreds, 1.2 to tenths."""
+    value = _values(digits)[0]
+    if value != int(value):
+        return 10.0 ** -(len(digits) - max(digits.rfind("."), digits.rfind(",")) - 1)
+    whole = str(int(value))
+    return 10.0 ** (len(whole) - len(whole.rstrip("0"))) if whole != "0" else 0.0
+
+
+def _unit(text: str, start: int) -> tuple[Unit | None, str, int]:
+    """The unit that follows a number, else the stem of the counted noun; and where the unit ends."""
+    names: list[tuple[str, int]] = []
+    position = start
+    while len(names) < LONGEST + 1 and (match := _NEXT.match(text, position)):
+        names.append((match[1], match.end()))
+        position = match.end()
+    for skipped in range(2 if names and names[0][0].lower() in BETWEEN else 1):
+        for length in range(min(LONGEST, len(names) - skipped), 0, -1):
+            part = names[skipped : skipped + length]
+            unit = unit_named(" ".join(name for name, _ in part))
+            if unit is not None and _stands_alone(text, start, part[0], len(part)):
+                return unit, "", part[-1][1]
+    for name, _ in names[:2]:
+        folded = fold(name)
+        if folded not in STOP_WORDS and folded not in BETWEEN:
+            return None, stem(folded), start
+    return None, "", start
+
+
+def _stands_alone(text: str, start: int, first: tuple[str, int], length: int) -> bool:
+    """Whether a one-letter name is a unit here: "5 m" is, "5 A levels" and "group 3 B" are not."""
+    name, end = first
+    if length > 1 or len(name) > 1 or not name.isalpha():
+        return True
+    directly = end - len(name) == start
+    return directly or (
+        name.islower() and not text[end : end + 1].isalnum() and name not in {"a", "s", "d", "x"}
+    )
+
+
+def _hedge(text: str, start: int, end: int) -> tuple[Hedge, int, int]:
+    before = _BEFORE_HEDGE.search(text, max(start - 24, 0), start)
+    if before:
+        kind = "about" if before["about"] or before["tilde"] else "under" if before["under"] else "over"
+        return Hedge(kind), start, end
+    after = _AFTER_HEDGE.match(text, end)
+    if after:
+        kind = "about" if after["about"] else "under" if after["under"] else "over"
+        return Hedge(kind), start, end
+    return Hedge.NONE, start, end
+
+
+def _in_words(text: str) -> list[Quantity]:
+    found: list[Quantity] = []
+    for match in RUN.finditer(text):
+        end = 0
+        for number in spelled(text, match.start(), match.end()):
+            if number.start < end:
+                continue  # "three-second": the ordinal was the unit of the number before it
+            if number.ordinal:
+                readings = [Reading(number.value, number.value)]
+                if number.value >= 3:
+                    readings.append(Reading(1 / number.value, 1 / number.value, "ratio"))
+                quantity = Quantity(
+                    number.start, number.end, text[number.start : number.end], tuple(readings), weak=True
+                )
+            elif number.times:
+                readings = [Reading(number.value, number.value, "times")]
+                quantity = Quantity(
+                    number.start, number.end, text[number.start : number.end], tuple(readings), weak=True
+                )
+            else:
+                quantity = _built(text, number.start, number.end, [number.value], share=number.fraction)
+                if number.scaled:
+                    quantity = replace(quantity, step=_step(f"{number.value:.0f}"), rounded=True)
+            found.append(quantity)
+            end = quantity.end
+    return found
+
+
+def _implied(text: str) -> list[Quantity]:
+    found = []
+    for match in _IMPLIED_RUN.finditer(text):
+        word = match[1].lower() if match[1] else ""
+        value, name = (
+            _IMPLIED[word] if word else _IMPLIED_UNITS.get(match[2].lower(), (1.0, match[2].lower()))
+        )
+        unit = UNITS.get(name)
+        reading = (
+            Reading(float(value), value * unit.factor, unit.dimension, unit.metric)
+            if unit
+            else Reading(float(value), float(value))
+        )
+        found.append(Quantity(match.start(), match.end(), match[0], (reading,), weak=True, implied=True))
+    return found
+
+
+def _share_units(text: str, found: list[Quantity]) -> list[Quantity]:
+    """Give "3" in "3 to 5 km" its unit: the last number of a range or a list carries it for all."""
+    for index in range(len(found) - 2, -1, -1):
+        here, after = found[index], found[index + 1]
+        if here.noun or here.implied or after.implied or any(reading.dimension for reading in here.readings):
+            continue
+        gap = text[here.end : after.start]
+        lead = next((reading for reading in after.readings if reading.dimension), None)
+        if lead is None or len(gap) > 8 or not _JOINED.match(gap):
+            continue
+        factor = lead.base / lead.value if lead.value else 1.0
+        shared = tuple(
+            Reading(reading.value, reading.value * factor, lead.dimension, lead.metric)
+            for reading in here.readings
+        )
+        found[index] = replace(here, readings=(*shared, *here.readings), weak=False)
+    return found

@@ -1,0 +1,289 @@
+"""All checks of one claim: findings for people, numbers for the calibrated verdict.
+
+Before: `index.py` holds the sources. After: the judge adds the signals to the model's score. A finding
+says what was seen; none of them is a verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+
+from streamverify.checks import coverage
+from streamverify.checks.dates import Date, DateKind, dates, spans
+from streamverify.checks.index import Near, Source, SourceIndex, View
+from streamverify.checks.names import missing, names
+from streamverify.checks.negation import mismatch
+from streamverify.checks.numbers import derivable, rival
+from streamverify.checks.quantities import Quantity, quantities
+from streamverify.checks.quotes import near_miss, occurs, quotations
+from streamverify.checks.words import content_stems
+from streamverify.scorers.protocol import Claim
+from streamverify.types import Finding, FindingKind
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What the checks measured about a claim; every field lies in 0-1 and grows with what its name says.
+
+    *All* sources are the passages, their titles and the question; *near* ones are the windows given,
+    the titles of their passages and the question. Only what the claim itself says counts, not what
+    was put in from its context.
+    """
+
+    number_missing: float = 0.0
+    """Share of the claim's telling numbers (with a unit, above 12, or broken) that no source holds."""
+    number_missing_near: float = 0.0
+    """Likewise in the near sources; a number that one step of arithmetic gives counts as half missing."""
+    number_rival: float = 0.0
+    """Share of the telling numbers that are missing near where another number of that kind stands."""
+    count_missing: float = 0.0
+    """Share of the small counts and ordinals (two, third, half) that no near source holds."""
+    date_missing: float = 0.0
+    """Share of the dates and times that no source holds."""
+    date_missing_near: float = 0.0
+    """Likewise in the near sources."""
+    name_missing: float = 0.0
+    """Share of the names and identifiers that no source mentions."""
+    name_missing_near: float = 0.0
+    """Likewise in the near sources."""
+    quote_missing: float = 0.0
+    """Share of the quotations that no source holds."""
+    negation_mismatch: float = 0.0
+    """Share of words in common with the evidence sentence that turns the claim over; 0 when none does."""
+    uncovered: float = 0.0
+    """Share of the claim's content words that stand in no near source."""
+    uncovered_all: float = 0.0
+    """Share of them that stand in no source."""
+    scattered: float = 0.0
+    """Share of them outside the stretch of the near sources that holds most of them together."""
+    unlinked: float = 0.0
+    """Share of neighbouring pairs of content words that the near sources hold, but far apart."""
+    absolute_missing: float = 0.0
+    """1 when the claim says all, always, never, only, … and no near source does."""
+    general_missing: float = 0.0
+    """1 when the claim says most, usually, often, one of the, … and no near source does."""
+    causal_missing: float = 0.0
+    """1 when the claim gives a cause or a purpose and no near source has a word for either."""
+    tentative_missing: float = 0.0
+    """1 when the claim says probably, expected, should, … and no near source does."""
+
+    def features(self) -> dict[str, float]:
+        """Field names to values, in the order of the fields."""
+        return {field.name: float(getattr(self, field.name)) for field in fields(self)}
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What the checks say about one claim."""
+
+    findings: tuple[Finding, ...]
+    """In text order; their spans point into the answer."""
+    signals: Signals
+
+
+def check(claim: Claim, index: SourceIndex, *, near: Iterable[Near] = ()) -> Checked:
+    """Hold a claim's numbers, dates, quotations, names and wording against the sources.
+
+    Args:
+        claim: as `claims.read` gives it; nothing is found in borrowed characters (offset -1).
+        index: the stream's sources.
+        near: the windows that speak to the claim, best first; without any, all sources are near.
+
+    Returns:
+        Findings and signals. Equal arguments give equal results.
+    """
+    return _Check(claim, index, index.near(near)).run()
+
+
+class _Check:
+    """One run of the checks: the claim, the sources, and the findings so far."""
+
+    def __init__(self, claim: Claim, index: SourceIndex, near: View) -> None:
+        self._claim = claim
+        self._text = claim.text
+        self._index = index
+        self._all = index.everything
+        self._near = near
+        self._findings: list[Finding] = []
+
+    def run(self) -> Checked:
+        found_dates = [date for date in dates(self._text) if self._own(date.start, date.end)]
+        signals: dict[str, float] = {}
+        signals |= self._numbers(found_dates)
+        signals |= self._dates(found_dates)
+        signals |= self._names()
+        signals |= self._quotes()
+        signals |= self._negation()
+        signals |= self._wording()
+        ordered = sorted(self._findings, key=lambda finding: (finding.start, finding.end, finding.kind))
+        return Checked(tuple(ordered), Signals(**signals))
+
+    def _own(self, start: int, end: int) -> bool:
+        """Whether the range holds a character of the answer itself."""
+        offsets = self._claim.offsets
+        return not offsets or any(offset >= 0 for offset in offsets[start:end])
+
+    def _find(self, kind: FindingKind, start: int, end: int, detail: str) -> None:
+        offsets = self._claim.offsets
+        if offsets:
+            own = [offset for offset in offsets[start:end] if offset >= 0]
+            if not own:
+                return
+            start, end = min(own), max(own) + 1
+        self._findings.append(Finding(kind=kind, start=start, end=end, detail=detail))
+
+    def _numbers(self, found_dates: Sequence[Date]) -> dict[str, float]:
+        found = [
+            quantity
+            for quantity in quantities(self._text, skip=spans(found_dates))
+            if not quantity.implied and self._own(quantity.start, quantity.end)
+        ]
+        telling = [quantity for quantity in found if not quantity.weak]
+        counts = [quantity for quantity in found if quantity.weak]
+        near = [quantity for _, quantity in self._near.quantities]
+        when = [date for _, date in self._near.dates]
+        nowhere = absent_near = rivals = 0.0
+        for quantity in telling:
+            held_near = self._near.quantity_pool.holds(quantity)
+            held = held_near or self._all.quantity_pool.holds(quantity)
+            if held_near:
+                continue
+            own = [other for other in found if other is not quantity]
+            derived = derivable(quantity, [*near, *own], [*when, *found_dates])
+            other = rival(quantity, near)
+            nowhere += not held
+            absent_near += 0.5 if derived else 1.0
+            rivals += other is not None and not derived
+            if not held and not derived:
+                self._find(
+                    FindingKind.NUMBER_MISMATCH, quantity.start, quantity.end, self._contrast(quantity, other)
+                )
+        lost = sum(not self._near.quantity_pool.holds(quantity) for quantity in counts)
+        return {
+            "number_missing": _share(nowhere, telling),
+            "number_missing_near": _share(absent_near, telling),
+            "number_rival": _share(rivals, telling),
+            "count_missing": _share(lost, counts),
+        }
+
+    def _contrast(self, quantity: Quantity, other: Quantity | None) -> str:
+        if other is None:
+            return f"{quantity.text} is in no passage"
+        source = next(source for source, candidate in self._near.quantities if candidate is other)
+        return f"{quantity.text} here, {other.text} in {self._index.name(source.passage)}"
+
+    def _dates(self, found: Sequence[Date]) -> dict[str, float]:
+        nowhere = absent_near = 0.0
+        for date in found:
+            if self._holds(self._near, date):
+                continue
+            absent_near += 1
+            if self._holds(self._all, date):
+                continue
+            nowhere += 1
+            if not self._derived(date):
+                self._find(FindingKind.DATE_MISMATCH, date.start, date.end, self._other_date(date))
+        return {"date_missing": _share(nowhere, found), "date_missing_near": _share(absent_near, found)}
+
+    def _holds(self, view: View, date: Date) -> bool:
+        if view.date_pool.holds(date):
+            return True
+        if date.kind is not DateKind.YEAR:
+            return False
+        number = quantities(date.text)
+        return bool(number) and view.quantity_pool.holds(number[0])
+
+    def _derived(self, date: Date) -> bool:
+        """Whether a year or a month is another one plus a time span that the evidence names."""
+        if date.year is None or date.kind is DateKind.DECADE:
+            return False
+        spans_ = [
+            reading.base
+            for _, quantity in self._near.quantities
+            for reading in quantity.readings
+            if reading.dimension == "months"
+        ]
+        own = date.year * 12 + (date.month or 1)
+        for _, other in self._near.dates[:40]:
+            if other.year is None:
+                continue
+            distance = abs(own - other.year * 12 - (other.month or 1))
+            slack = 0.5 if date.month and other.month else 11.5
+            if any(abs(distance - span) <= slack for span in spans_):
+                return True
+        return False
+
+    def _other_date(self, date: Date) -> str:
+        for source, other in self._near.dates:
+            if other.kind is date.kind and source.passage >= 0:
+                return f"{date.text} here, {other.text} in {self._index.name(source.passage)}"
+        return f"{date.text} is in no passage"
+
+    def _names(self) -> dict[str, float]:
+        found = [name for name in names(self._text) if self._own(name.start, name.end)]
+        nowhere = absent_near = 0
+        for name in found:
+            if not missing(name, self._near):
+                continue
+            absent_near += 1
+            absent = missing(name, self._all)
+            nowhere += bool(absent)
+            for start, end in absent:
+                self._find(
+                    FindingKind.NAME_NOT_FOUND, start, end, f"{self._text[start:end]} is in no passage"
+                )
+        return {"name_missing": _share(nowhere, found), "name_missing_near": _share(absent_near, found)}
+
+    def _quotes(self) -> dict[str, float]:
+        found = [
+            quotation for quotation in quotations(self._text) if self._own(quotation.start, quotation.end)
+        ]
+        lost = 0
+        for quotation in found:
+            if occurs(quotation, self._all.plain):
+                continue
+            lost += 1
+            miss = near_miss(quotation, self._all.plain)
+            detail = "quoted words are in no passage"
+            if miss is not None:
+                source = self._all.sources[miss.source]
+                detail = f"{miss.difference} ({self._index.name(source.passage)})"
+            self._find(FindingKind.QUOTE_MISMATCH, quotation.start, quotation.end, detail)
+        return {"quote_missing": _share(lost, found)}
+
+    def _negation(self) -> dict[str, float]:
+        sources: Sequence[Source] = [source for source in self._near.sources if source.passage >= 0]
+        turned = mismatch(self._text, [source.text for source in sources])
+        if turned is None or not self._own(turned.start, turned.end):
+            return {"negation_mismatch": 0.0}
+        where = self._index.name(sources[turned.source].passage)
+        theirs = turned.theirs if len(turned.theirs) <= 120 else turned.theirs[:119] + "…"
+        self._find(
+            FindingKind.NEGATION_MISMATCH, turned.start, turned.end, f"{where} says the opposite: {theirs}"
+        )
+        return {"negation_mismatch": turned.shared}
+
+    def _wording(self) -> dict[str, float]:
+        stems = content_stems(self._text)
+        texts = [source.text for source in self._near.sources]
+        together, pairs = coverage.linked(stems, texts) if stems else (1.0, 1.0)
+        strong = {
+            "absolute_missing": coverage.ABSOLUTE,
+            "general_missing": coverage.GENERAL,
+            "causal_missing": coverage.CAUSAL,
+            "tentative_missing": coverage.TENTATIVE,
+        }
+        return {
+            "uncovered": 1 - coverage.covered(stems, self._near),
+            "uncovered_all": 1 - coverage.covered(stems, self._all),
+            "scattered": 1 - together,
+            "unlinked": 1 - pairs,
+        } | {
+            name: float(coverage.strong_missing(pattern, self._text, texts))
+            for name, pattern in strong.items()
+        }
+
+
+def _share(count: float, of: Sequence[object]) -> float:
+    return count / len(of) if of else 0.0

@@ -1,0 +1,177 @@
+"""Words as the checks compare them: folded, lightly stemmed, the empty ones left out.
+
+Everything here is a table or a pure function. Stems serve comparison only, they are never shown.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+"""A run of letters and digits; an apostrophe inside it belongs to it."""
+
+STOP_WORDS = frozenset(
+    """
+    a about above after again against all also although am an and any are aren't as at be because been before
+    being below between both but by can can't cannot could couldn't did didn't do does doesn't doing don't down
+    during each either else ever every few for from further get gets got had hadn't has hasn't have haven't having
+    he her here hers herself him himself his how however i if in into is isn't it it's its itself just let like
+    made make makes many may me might more most much must my myself neither no nor not now of off often on once
+    one only onto or other others our ours out over own per quite rather same shall she should shouldn't since so
+    some still such than that that's the their theirs them themselves then there there's therefore these they
+    this those though through thus to too two under until up upon us very via was wasn't we well were weren't
+    what when where whether which while who whom whose why will with within without won't would wouldn't yet you
+    your yours yourself
+    """.split()
+)
+"""Words that carry grammar rather than content (folded, apostrophes kept)."""
+
+_MARKS = re.compile("[\u0300-\u036f]+")
+_LATIN_EXTRA = str.maketrans(
+    {"ø": "o", "ß": "ss", "æ": "ae", "œ": "oe", "đ": "d", "ð": "d", "ł": "l", "þ": "th", "ı": "i", "’": "'"}
+)
+
+
+class Word(NamedTuple):
+    """A word of a text: as written, where it starts and its folded form without a possessive ending."""
+
+    text: str
+    start: int
+    end: int
+    folded: str
+
+
+def fold(text: str) -> str:
+    """Lower case without diacritics and with plain apostrophes; the length may change."""
+    if text.isascii():
+        return text.lower()
+    return _MARKS.sub("", unicodedata.normalize("NFKD", text.casefold())).translate(_LATIN_EXTRA)
+
+
+def words(text: str) -> Iterator[Word]:
+    """The words of a text in order."""
+    for match in WORD.finditer(text):
+        yield Word(match[0], match.start(), match.end(), strip_possessive(fold(match[0])))
+
+
+def strip_possessive(folded: str) -> str:
+    """A folded word without `'s` or a closing apostrophe."""
+    return folded.removesuffix("'s").removesuffix("'")
+
+
+# Longest first; each with the shortest stem it may leave.
+_SUFFIXES: tuple[tuple[str, str, int], ...] = (
+    ("ization", "ize", 3),
+    ("isation", "ize", 3),
+    ("iveness", "ive", 3),
+    ("fulness", "ful", 3),
+    ("ations", "ate", 3),
+    ("ation", "ate", 3),
+    ("ements", "e", 3),
+    ("ement", "e", 3),
+    ("ments", "", 4),
+    ("ment", "", 4),
+    ("ingly", "", 3),
+    ("edly", "", 3),
+    ("ities", "e", 3),
+    ("ness", "", 4),
+    ("ions", "", 4),
+    ("ising", "ize", 3),
+    ("ised", "ize", 3),
+    ("ises", "ize", 3),
+    ("ity", "e", 4),
+    ("ies", "y", 2),
+    ("ied", "y", 2),
+    ("ion", "", 4),
+    ("ing", "", 3),
+    ("ers", "", 4),
+    ("ors", "", 4),
+    ("ous", "", 4),
+    ("ed", "", 3),
+    ("es", "", 3),
+    ("er", "", 4),
+    ("or", "", 4),
+    ("al", "", 5),
+    ("ly", "", 4),
+    ("s", "", 3),
+)
+
+_IRREGULAR: dict[str, str] = {
+    form: base
+    for base, forms in {
+        "begin": "began begun",
+        "bring": "brought",
+        "build": "built",
+        "buy": "bought",
+        "child": "children",
+        "choose": "chose chosen",
+        "come": "came",
+        "drive": "drove driven",
+        "fall": "fell fallen",
+        "find": "found",
+        "give": "gave given",
+        "go": "went gone",
+        "grow": "grew grown growth",
+        "hold": "held",
+        "keep": "kept",
+        "know": "knew known",
+        "lead": "led",
+        "leave": "left",
+        "lose": "lost loss",
+        "man": "men",
+        "pay": "paid",
+        "person": "people persons",
+        "rise": "rose risen",
+        "say": "said",
+        "see": "saw seen",
+        "sell": "sold sale sales",
+        "send": "sent",
+        "speak": "spoke spoken",
+        "spend": "spent",
+        "stand": "stood",
+        "take": "took taken",
+        "tell": "told",
+        "think": "thought",
+        "tooth": "teeth",
+        "win": "won",
+        "woman": "women",
+        "write": "wrote written",
+    }.items()
+    for form in forms.split()
+}
+
+_DOUBLED = re.compile(r"([bdfgmnprt])\1$")
+
+
+@lru_cache(maxsize=65536)
+def stem(folded: str) -> str:
+    """What is left of a folded word when its inflection is taken off.
+
+    Two forms of a word nearly always share it; two words sometimes do. Words with digits are kept.
+    """
+    if folded in _IRREGULAR:
+        return _IRREGULAR[folded]
+    if len(folded) < 4 or not folded.isalpha() or folded.endswith("ss"):
+        return folded
+    root = folded
+    for suffix, replacement, least in _SUFFIXES:
+        if root.endswith(suffix) and len(root) - len(suffix) >= least:
+            root = root[: len(root) - len(suffix)] + replacement
+            break
+    if len(root) > 3 and _DOUBLED.search(root):
+        root = root[:-1]
+    # A silent e comes and goes (cause, causing): neither form may keep it.
+    return root.removesuffix("e") if len(root) > 3 else root
+
+
+def content_stems(text: str) -> list[str]:
+    """Stems of the words that carry content, in order, with repetitions; numbers are not among them."""
+    return [
+        stem(word.folded)
+        for word in words(text)
+        if word.folded not in STOP_WORDS and len(word.folded) > 1 and not word.folded[0].isdigit()
+    ]
