@@ -3,35 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 _BEHIND = 64
 """How far before a bracket its context is read, in characters."""
 
 _NAME = re.compile(r"(?<![\w.$])([A-Za-z_$][\w$]*(?:\.[\w$]+)*)\Z")
 _CONTAINERS = frozenset(
-    [
-        "array",
-        "arr",
-        "list",
-        "lst",
-        "tuple",
-        "dict",
-        "hashmap",
-        "vec",
-        "vector",
-        "matrix",
-        "args",
-        "argv",
-        "kwargs",
-        "buf",
-        "buffer",
-        "items",
-        "elems",
-        "params",
-        "ptr",
-        "row",
-        "col",
-    ]
+    re.findall(
+        r"\w+",
+        "array arr list lst tuple dict vec vector matrix args argv kwargs buf buffer items elems params ptr",
+    )
 )
 _OPERATION = re.compile(r"[ \t]*(?:[+\-*/%|&^]?=(?![=>])|==|\+\+|--)|\.[a-z_]\w*[(\[=]?|\((?!\s*https?:)")
 _CALL = re.compile(r"\w\([^()\n]*\)\Z")
@@ -41,55 +23,15 @@ _BOUNDS = re.compile(r"\b(?:in|into|on|over|within|to|from|between|of)[ \t]+\Z",
 _PAIR = re.compile(r"(\d+)\s*[,;]\s*(\d+)")
 _BULLET = re.compile(r"(?:^|\n)[ \t>]*(?:[-*+]|\d+[.)])[ \t]+\Z")
 _WORD = re.compile(r"[^\W\d_]+\Z")
+_AUTHORS = re.compile(
+    r"(?<!\w)([A-ZÀ-ÖØ-Þ][\w'’-]{1,40})(?:( et al\.?,?)| (?:and|&) [A-ZÀ-ÖØ-Þ][\w'’-]{1,40})?[ \u00a0]\Z"
+)
 _QUANTITIES = frozenset(
-    [
-        "mm",
-        "cm",
-        "dm",
-        "km",
-        "in",
-        "ft",
-        "yd",
-        "mi",
-        "nm",
-        "pm",
-        "ha",
-        "sq",
-        "sec",
-        "min",
-        "hr",
-        "log",
-        "ln",
-        "sin",
-        "cos",
-        "tan",
-        "exp",
-        "chi",
-        "rho",
-        "inch",
-        "inches",
-        "feet",
-        "foot",
-        "yard",
-        "yards",
-        "mile",
-        "miles",
-        "metre",
-        "metres",
-        "meter",
-        "meters",
-        "kilometre",
-        "kilometres",
-        "kilometer",
-        "kilometers",
-        "centimetre",
-        "centimetres",
-        "mol",
-        "rad",
-        "deg",
-        "lb",
-        "kg",
-    ]
+    re.findall(
+        r"\w+",
+        "mol rad deg sec min hr sq lb kg log ln sin cos tan exp chi rho inch inches foot feet yard "
+        "yards mile miles metre metres meter meters kilometre kilometres kilometer kilometers centimetre centimetres",
+    )
 )
 
 
@@ -148,3 +90,19 @@ def is_exponent(text: str, start: int) -> bool:
         return False
     letters = word[0]
     return letters.isascii() and (len(letters) <= 2 or letters.lower() in _QUANTITIES)
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Who is named right before `(2021)`."""
+
+    name: str
+    """The first surname."""
+    certain: bool
+    """Whether `et al.` leaves no doubt."""
+
+
+def names_before(text: str, start: int) -> Names | None:
+    """The authors of `Smith et al. (2021)`, `Smith and Lee (2020)`, `Smith (2019)`, when there are any."""
+    match = _AUTHORS.search(text[max(0, start - _BEHIND) : start])
+    return Names(match[1], certain=bool(match[2])) if match else None

@@ -41,12 +41,19 @@ _LOCATOR = re.compile(
     r"[,:;]?\s*(?:pp?\.|§+|secs?\.|paras?\.|ch\.|chap\.|lines?)\s*\d+(?:\s*[-–—]\s*\d+)?\s*$", re.IGNORECASE
 )
 _LEAD = re.compile(r"(?:see(?: also)?|cf\.?|e\.g\.,?|from|per|source:|sources:|quelle:|@)\s*", re.IGNORECASE)
-_WORD = r"(?:doc(?:ument)?s?|sources?|passages?|refs?|references?|chunks?|contexts?|excerpts?|citations?|snippets?)"
+_WORD = r"(?:doc(?:ument)?s?|sources?|passages?|ref(?:erence)?s?|chunks?|contexts?|excerpts?|snippets?)"
 _WORD_ITEM = re.compile(rf"{_WORD}[ .:#_-]{{0,2}}\d{{1,3}}", re.IGNORECASE)
 _WORD_NUMBERS = re.compile(rf"({_WORD}[ .:#]{{1,2}})(\d{{1,3}}(?:{_SEPARATOR}\d{{1,3}})+)", re.IGNORECASE)
 _LETTER_ITEM = re.compile(r"[pPsSdD]\d{1,3}")
 _LABEL = re.compile(r"\^[^\s\[\]^]{1,60}")
 _SPLIT = re.compile(_SEPARATOR)
+
+_ATTRIBUTE = re.compile(
+    r"\b(?:ids?|refs?|docs?|documents?|sources?|index|name|key)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'/>]+))",
+    re.IGNORECASE,
+)
+_POSITIONS = re.compile(r":\s*(\d{1,3}(?:\s*,\s*\d{1,3})*)\s*")
+_TOKENS = re.compile(r"[\w.:-]+(?:\s+[\w.:-]+)*")
 
 _YEAR = r"(?:1[5-9]|20)\d\d[a-z]?"
 _NAME = r"[A-ZÀ-ÖØ-Þ][\w'’.-]{0,40}(?: (?:[A-Z]\.|[A-ZÀ-ÖØ-Þ][\w'’-]{1,40})){0,2}"
@@ -63,9 +70,9 @@ _DATES = re.compile(
 )
 _DOCUMENT = re.compile(
     r"\b(?:act|announcement|article|bulletin|calendar|circular|codes?|directive|documentation|faq|fact ?sheet"
-    r"|guide(?:lines?)?|handbook|index|journal|law|leaflet|letter|manual|memo(?:randum)?|minutes|monograph|notes?|notice"
-    r"|order|overview|paper|policy|press release|protocol|regulations?|report|resolution|review|rules|specification"
-    r"|standard|statement|study|summary|survey|terms|update)\b",
+    r"|guide(?:lines?)?|handbook|index|journal|law|leaflet|letter|manual|memo(?:randum)?|minutes|monograph"
+    r"|notes?|notice|order|overview|paper|policy|press release|protocol|regulations?|report|resolution|review"
+    r"|rules|specification|standard|statement|study|summary|survey|terms|update)\b",
     re.IGNORECASE,
 )
 
@@ -98,6 +105,30 @@ def label(content: str) -> tuple[Key, ...]:
     return (Key("label", content[1:]),) if _LABEL.fullmatch(content) else ()
 
 
+def split(content: str) -> list[str]:
+    """The parts of a list, at commas, semicolons, `and` and `&`."""
+    return [part.strip() for part in _SPLIT.split(plain(content))]
+
+
+def is_year(content: str) -> bool:
+    """`2021`, `2021a`: a year from 1500 to 2099."""
+    return bool(re.fullmatch(_YEAR, content))
+
+
+def attributes(written: str, *, positions: bool) -> tuple[Key, ...]:
+    """The attributes of a citation tag: `id="p1"`, `refs="1, 3"`; with `positions` also `: 0,1`."""
+    if positions and (counted := _POSITIONS.fullmatch(written)):
+        return tuple(Key("position", number) for number in re.findall(r"\d+", counted[1]))
+    keys: list[Key] = []
+    for match in _ATTRIBUTE.finditer(written):
+        value = (match[1] or match[2] or match[3] or "").strip()
+        # "p1 p3" lists two ids; a title with spaces has words without a digit.
+        listed = bool(_TOKENS.fullmatch(value)) and all(re.search(r"\d", token) for token in value.split())
+        names = value.split() if listed else re.split(r"\s*[,;]\s*", value)
+        keys += [Key("number" if re.fullmatch(r"\d{1,3}", name) else "id", name) for name in names if name]
+    return tuple(dict.fromkeys(keys))[:MAX_KEYS]
+
+
 def words(content: str, *, letters: bool) -> tuple[Key, ...]:
     """`Source 3`, `Doc 1, Doc 2`, `Documents 1 and 3`; with `letters` also `p1`, `S2`, `p1, p3`."""
     content = plain(content)
@@ -120,7 +151,7 @@ class Reference:
 
     key: Key
     strong: bool
-    """Whether it can only be a reference: `et al.`, `&`, several names, or a title that names a kind of document."""
+    """Whether it can only be a reference: several names, or a title that names a kind of document."""
 
 
 def references(content: str) -> tuple[Reference, ...]:
@@ -135,16 +166,12 @@ def references(content: str) -> tuple[Reference, ...]:
 
 
 def _reference(part: str) -> Reference | None:
-    if authors := _AUTHORS.fullmatch(part):
-        first = authors["first"]
-        if _DATES.fullmatch(first):
-            return None
-        document = bool(_DOCUMENT.search(first))
-        if authors["more"] or not document:
-            strong = bool(authors["more"]) and not _DOCUMENT.search(authors["more"])
-            return Reference(Key("author", first, authors["year"]), strong)
+    authors = _AUTHORS.fullmatch(part)
+    if authors and not _DATES.fullmatch(authors["first"]) and not _DOCUMENT.search(part):
+        return Reference(Key("author", authors["first"], authors["year"]), strong=bool(authors["more"]))
     titled = _TITLE_YEAR.fullmatch(part)
     if titled is None or _DATES.fullmatch(titled["title"]) or not titled["title"][0].isupper():
         return None
-    strong = len(titled["title"].split()) > 1 and bool(_DOCUMENT.search(titled["title"]))
-    return Reference(Key("title", titled["title"].rstrip(" ,"), titled["year"]), strong)
+    title = titled["title"].rstrip(" ,")
+    strong = " " in title and bool(_DOCUMENT.search(title))
+    return Reference(Key("title", title, titled["year"]), strong)

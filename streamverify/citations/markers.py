@@ -26,22 +26,24 @@ if TYPE_CHECKING:
 Form = Literal[
     "number", "footnote", "id", "title", "author", "lenticular", "tag", "superscript", "link", "native"
 ]
+Read = tuple[tuple[Key, ...], Form]
 
 _OPENERS = re.compile(r"[\[［(（【<]|[⁰¹²³⁴-⁹]+")
 _SQUARE = re.compile(rf"[\[［]([^\[\]［］\n]{{1,{MAX_CONTENT}}}+)[\]］]")
 _ESCAPED = re.compile(r"\[([^\[\]\n\\]{1,60})\\\]")
 _ROUND = re.compile(rf"[(（]((?:[^()（）\n]|\([^()（）\n]{{0,{MAX_CONTENT}}}+\)){{1,{MAX_CONTENT}}}+)[)）]")
 _TARGET = re.compile(
-    r"\(\s*<?([^\s()<>]{1,2000}+(?:\([^\s()<>]{0,200}+\)[^\s()<>]{0,2000}+)?+)>?(?:\s+\"[^\"\n]{0,200}\")?\s*\)"
+    r"\(\s*<?([^\s()<>]{1,2000}+(?:\([^\s()<>]{0,200}+\)[^\s()<>]{0,2000}+)?+)>?"
+    r"(?:\s+\"[^\"\n]{0,200}\")?\s*\)"
 )
-_LENTICULAR = re.compile(r"【\s*(?:(\d{1,3})\s*[::]\s*)?(\d{1,3})(?:†([^【】\n]{0,200}))?】")
-_TAG = re.compile(r"<(cite|citation|ref|co|source|sup)\b:?([^<>\n]{0,300})>", re.IGNORECASE)
-_ATTRIBUTE = re.compile(
-    r"\b(?:id|ids|ref|refs|doc|docs|source|sources|index|name|key)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'/>]+))",
-    re.IGNORECASE,
-)
+_LENTICULAR = re.compile(r"【\s*(?:(\d{1,3})\s*[::]\s*)?(\d{1,3})(?:\s*†([^【】\n]{0,200}))?】")
 _LINES = re.compile(r"L\d+(?:-L?\d+)?")
-_SUPERSCRIPT_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+_TAG = re.compile(r"<(cite|citation|ref|co|source|sup)\b([^<>\n]{0,300})>", re.IGNORECASE)
+_TAGGED = re.compile(r"([^<>\n]{1,60})</(?:cite|citation|ref|source|sup)\s*>", re.IGNORECASE)
+_POWER = re.compile(r"([⁰¹²³⁴-⁹]+)(?:⁻([¹²³⁴-⁹]{1,2}))?")
+_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+_TAG_REACH = 4000
+"""How far behind an opening tag its closing tag is looked for, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ class Marker:
     """
 
     text: str
-    """As written: `text[start:end]` of what was searched."""
+    """As written: `text[start:end]` of what was searched; empty for a citation handed in beside the text."""
     start: int
     end: int
     keys: tuple[Key, ...]
@@ -96,79 +98,138 @@ class _Scan:
         while match := _OPENERS.search(text, position):
             start = match.start()
             position = match.end()
-            if covers(hidden, start) or start in defined:
-                continue
-            position = max(position, self._read(match))
+            if not covers(hidden, start) and start not in defined:
+                position = max(position, self._read(match))
         return tuple(self._found)
 
     def _read(self, match: re.Match[str]) -> int:
         """Read the form that opens here; returns where the scan goes on."""
-        opener, start = match[0], match.start()
-        if opener in "[［":
-            return self._square(start)
-        if opener in "(（":
-            return self._round(start)
-        if opener == "【":
-            return self._lenticular(start)
-        if opener == "<":
-            return self._tag(start)
-        return self._superscript(start, match.end())
+        start = match.start()
+        match match[0]:
+            case "[" | "［":
+                return self._square(start)
+            case "(" | "（":
+                return self._round(start)
+            case "【":
+                return self._lenticular(start)
+            case "<":
+                return self._tag(start)
+            case _:
+                return self._superscript(start)
 
-    def _add(self, start: int, end: int, keys: tuple[Key, ...], form: Form, scope: Span | None = None) -> int:
+    def _add(self, start: int, end: int, read: Read, scope: Span | None = None) -> int:
+        keys, form = read
         self._found.append(Marker(self._text[start:end], start, end, keys, form, scope))
         return end
 
     def _square(self, start: int) -> int:
-        text, known = self._text, self._known
+        text = self._text
         if text[start - 1 : start] == "\\" and (escaped := _ESCAPED.match(text, start)):
             keys = forms.numbers(escaped[1])
-            return self._add(start - 1, escaped.end(), keys, "number") if keys else start + 1
+            return self._add(start - 1, escaped.end(), (keys, "number")) if keys else start + 1
         match = _SQUARE.match(text, start)
         if match is None:
             return start + 1
-        content, end = match[1].strip(), match.end()
+        end = match.end()
         if text[end : end + 1] == "(" and (target := _TARGET.match(text, end)):
-            return self._link(start, content, target)
-        keys, form = self._bracketed(content)
-        if not keys or context.is_checkbox(text, start, content):
+            return self._link(start, match[1], target)
+        return self._bracket(start, end, match[1].strip())
+
+    def _bracket(self, start: int, end: int, content: str) -> int:
+        """A square bracket that is no link."""
+        read = self._bracketed(content)
+        if read is None or context.is_checkbox(self._text, start, content):
             if content.strip(".… ").lower() not in {"", "sic"}:
                 self._refused = end
             return start + 1
-        if start == self._refused or context.is_index(text, start, end):
+        if start == self._refused or context.is_index(self._text, start, end):
             self._refused = end
             return end
-        counted = known is not None and all(known.resolve_key(key) for key in keys)
-        if form == "number" and context.is_interval(text, start, content, counted=counted):
+        keys, form = read
+        counted = self._known is not None and all(map(self._known.resolve_key, keys))
+        if form == "number" and context.is_interval(self._text, start, content, counted=counted):
             return end
-        return self._add(start, end, keys, form)
+        return self._add(start, end, read)
 
-    def _bracketed(self, content: str) -> tuple[tuple[Key, ...], Form]:
+    def _bracketed(self, content: str) -> Read | None:
         """Keys and form of what stands between square brackets."""
         if keys := forms.numbers(content):
             return keys, "footnote" if keys[0].kind == "label" else "number"
-        if content.startswith("^"):
-            return forms.label(content), "footnote"
+        if keys := forms.label(content):
+            return keys, "footnote"
         if keys := forms.words(content, letters=True):
             return keys, "id"
-        return self._named(content) if self._known else ((), "id")
+        return self._named(content) or self._listed(content) or self._referred(content)
 
-    def _named(self, content: str) -> tuple[tuple[Key, ...], Form]:
-        """Ids, titles and references that only the passages can tell from prose."""
-        return (), "id"
+    def _named(self, content: str) -> Read | None:
+        """A passage's id, title or file name, or something of the shape of this stream's ids."""
+        if self._known is None:
+            return None
+        for name in (content, forms.plain(content)):
+            if key := self._known.name_key(name):
+                return (key,), "title" if key.kind == "title" else "id"
+        return None
+
+    def _listed(self, content: str) -> Read | None:
+        """`kb-1, kb-7`: several names, each of which would do alone."""
+        if self._known is None:
+            return None
+        names = [self._known.name_key(name) for name in forms.split(content)]
+        keys = tuple(key for key in names if key)
+        return (keys, "id") if len(keys) == len(names) > 1 else None
+
+    def _referred(self, content: str) -> Read | None:
+        """`Smith et al., 2021`; `Leave Manual, 2023`; several of them parted by semicolons."""
+        references = forms.references(content)
+        if not references or not all(self._is_reference(reference) for reference in references):
+            return None
+        keys = tuple(reference.key for reference in references)
+        return keys, "author" if keys[0].kind == "author" else "title"
+
+    def _is_reference(self, reference: forms.Reference) -> bool:
+        if reference.strong or self._known is None:
+            return reference.strong
+        return self._known.may_be(reference.key)
 
     def _link(self, start: int, content: str, target: re.Match[str]) -> int:
         image = self._text[start - 1 : start] == "!"
         address = Key("url", target[1])
-        if not image and (keys := forms.numbers(content)):
-            return self._add(start, target.end(), (address, *keys), "link")
+        keys = forms.numbers(content)
+        if keys and not image:
+            return self._add(start, target.end(), ((address, *keys), "link"))
         if not image and self._known and self._known.resolve_key(address):
-            return self._add(
-                target.start(), target.end(), (address,), "link", Span(start + 1, target.start() - 1)
-            )
+            words = Span(start + 1, target.start() - 1)
+            return self._add(target.start(), target.end(), ((address,), "link"), words)
         return target.end()
 
     def _round(self, start: int) -> int:
-        return start + 1
+        match = _ROUND.match(self._text, start)
+        if match is None:
+            return start + 1
+        content, end = match[1].strip(), match.end()
+        read: Read | None
+        if forms.is_year(content):
+            read = self._narrated(start, content)
+        elif keys := forms.words(content, letters=False):
+            read = keys, "id"
+        else:
+            read = self._parenthesis(content)
+        return self._add(start, end, read) if read else start + 1
+
+    def _narrated(self, start: int, year: str) -> Read | None:
+        """The year of `Smith et al. (2021) found …`; the names belong to the sentence."""
+        names = context.names_before(self._text, start)
+        if names is None:
+            return None
+        certain = names.certain or (self._known is not None and self._known.has_author(names.name))
+        return ((Key("author", names.name, year),), "author") if certain else None
+
+    def _parenthesis(self, content: str) -> Read | None:
+        """Round brackets are common in prose: a name in them must be unmistakable."""
+        read = self._named(content) or self._listed(content)
+        if read and all(any(c.isdigit() for c in key.value) or " " in key.value for key in read[0]):
+            return None if content.isdigit() else read
+        return self._referred(content)
 
     def _lenticular(self, start: int) -> int:
         match = _LENTICULAR.match(self._text, start)
@@ -179,10 +240,36 @@ class _Scan:
         keys = [Key("position" if message else "number", number)]
         if name and name.lower() != "source" and not _LINES.fullmatch(name):
             keys.insert(0, Key("file", name))
-        return self._add(start, match.end(), tuple(keys), "lenticular")
+        return self._add(start, match.end(), (tuple(keys), "lenticular"))
 
     def _tag(self, start: int) -> int:
-        return start + 1
+        match = _TAG.match(self._text, start)
+        if match is None:
+            return start + 1
+        name, attributes, end = match[1].lower(), match[2], match.end()
+        inner = _TAGGED.match(self._text, end)
+        if inner and (read := self._bracketed(inner[1].strip(" []"))) and read[1] != "title":
+            power = name == "sup" and context.is_exponent(self._text, start)
+            form: Form = "superscript" if name == "sup" else "tag"
+            return inner.end() if power else self._add(start, inner.end(), (read[0], form))
+        keys = forms.attributes(attributes, positions=name == "co")
+        if not keys or name == "sup":
+            return end
+        close = self._text.find(f"</{match[1]}", end, end + _TAG_REACH)
+        return self._add(start, end, (keys, "tag"), Span(end, close) if close >= 0 else None)
 
-    def _superscript(self, start: int, end: int) -> int:
-        return end
+    def _superscript(self, start: int) -> int:
+        match = _POWER.match(self._text, start)
+        assert match is not None  # the opener is its first part
+        if context.is_exponent(self._text, start):
+            return match.end()
+        first, last = match[1].translate(_DIGITS), (match[2] or "").translate(_DIGITS)
+        keys = forms.numbers(f"{first}-{last}" if last else self._digits(first))
+        return self._add(start, match.end(), (keys, "superscript")) if keys else match.end()
+
+    def _digits(self, digits: str) -> str:
+        """`¹²` is twelve, unless only one and two are passages."""
+        if self._known is None or len(digits) == 1 or self._known.resolve_key(Key("number", digits)):
+            return digits
+        each = all(self._known.resolve_key(Key("number", digit)) for digit in digits)
+        return ",".join(digits) if each else digits

@@ -64,10 +64,10 @@ def covers(spans: tuple[Span, ...], position: int) -> bool:
 
 
 def masked(text: str, *, addresses: bool = True) -> tuple[Span, ...]:
-    """Fences, code spans, `<code>`, `<pre>`, `<kbd>`, TeX formulas and bare addresses, in text order.
+    r"""Fences, code spans, `<code>`, `<pre>`, `<kbd>`, TeX formulas and bare addresses, in text order.
 
     A fence without an end runs to the end of the text; any other opener without its closer masks
-    nothing. A dollar before a digit is money, never a formula. `\\[1\\]` is an escaped marker.
+    nothing. A dollar before a digit is money, never a formula. `\[1\]` is an escaped marker.
 
     Args:
         text: a sentence or a whole answer.
@@ -107,15 +107,11 @@ class _Masker:
             return found.end() if found else len(text)
         if ticks := match["ticks"]:
             return self._closing_run(match.end(), len(ticks))
-        if tag := match["tag"]:
-            return self._after(f"</{tag.lower()}>", match.end())
-        if display := match["display"]:
-            if _ESCAPED_NUMBER.match(text, match.start()):
-                return None
-            return self._after(_DISPLAY_CLOSERS[display], match.end())
-        if match["url"] and not self._addresses:
-            return None
-        return match.end()
+        if opener := match["tag"] or match["display"]:
+            escaped = _ESCAPED_NUMBER.match(text, match.start())
+            ending = _DISPLAY_CLOSERS.get(opener, f"</{opener.lower()}>")
+            return None if escaped else self._after(ending, match.end())
+        return None if match["url"] and not self._addresses else match.end()
 
     def _closing_run(self, position: int, length: int) -> int | None:
         runs = self._runs[length]
