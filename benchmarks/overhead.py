@@ -1,0 +1,297 @@
+"""What verification costs a stream: the same paced source bare and verified, in turn, in one run.
+
+    python benchmarks/overhead.py                 every row, some minutes
+    python benchmarks/overhead.py --quick         the rows that have a bar, once
+    python benchmarks/overhead.py --check         exit 1 where a bar is missed
+    python benchmarks/overhead.py --json FILE     also write the figures
+
+Every figure but the lags is a ratio or a difference within the run. A bare stream is the source read
+to its end by the same event loop; CPU is the process's own time, the bare stream's taken off.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import anyio
+from machine import describe
+from ordinary import ordinary_cpu_per_pair
+from workloads import answer, paced, passages
+
+from streamverify import Flag, Policy, Redact, SentenceClosed, SentenceJudged, TextReleased, Verifier
+from streamverify.scorers.premise_cached import PremiseCachedScorer
+from streamverify.types import Report
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One setting."""
+
+    streams: int
+    rate: float | None
+    passages: int
+    policy: str = "flag"
+    pieces: int = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What one setting measured; times in milliseconds, ratios without unit."""
+
+    total_ratio: float
+    first_text_delay_ms: float
+    lag_p50_ms: float
+    lag_p95_ms: float
+    lag_p99_ms: float
+    tokens_scored_per_generated: float
+    passes_per_claim: float
+    windows: int
+    windows_from_cache: int
+    claims: int
+    cpu_ms_per_claim: float
+    ordinary_cpu_ratio: float
+    peak_mb: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """What a setting must reach."""
+
+    row: Row
+    total_ratio: float
+    lag_p95_ms: float | None = None
+    first_text_delay_ms: float | None = None
+    ordinary_cpu_ratio: float | None = None
+
+    def missed(self, figures: Figures) -> list[str]:
+        """The bars these figures miss, in words."""
+        upper = {
+            "total_ratio": self.total_ratio,
+            "lag_p95_ms": self.lag_p95_ms,
+            "first_text_delay_ms": self.first_text_delay_ms,
+        }
+        missed = [
+            f"{name} {getattr(figures, name):.3g} > {limit:g}"
+            for name, limit in upper.items()
+            if limit is not None and getattr(figures, name) > limit
+        ]
+        if self.ordinary_cpu_ratio is not None and figures.ordinary_cpu_ratio < self.ordinary_cpu_ratio:
+            missed.append(f"ordinary_cpu_ratio {figures.ordinary_cpu_ratio:.3g} < {self.ordinary_cpu_ratio:g}")
+        return missed
+
+
+BARS = (
+    Bar(Row(1, 100, 10), 1.05, lag_p95_ms=60, first_text_delay_ms=5, ordinary_cpu_ratio=10),
+    Bar(Row(4, 50, 10), 1.10),
+)
+MORE = (
+    Row(1, 20, 10, pieces=120),
+    Row(1, 50, 10, pieces=200),
+    Row(1, 100, 3),
+    Row(1, 100, 30),
+    Row(1, 100, 10, "redact"),
+    Row(1, None, 10),
+    Row(4, 50, 10, "redact"),
+    Row(16, 20, 10, pieces=120),
+    Row(16, 20, 10, "redact", pieces=120),
+)
+POLICIES: dict[str, Policy] = {"flag": Flag(), "redact": Redact()}
+
+
+async def bare(row: Row, seed: int) -> tuple[float, list[float]]:
+    """Seconds until all sources are read, and until the first piece of each."""
+    firsts: list[float] = []
+
+    async def read(stream: int) -> None:
+        start = time.perf_counter()
+        first = True
+        async for _ in paced(answer(row.pieces, seed + stream), row.rate):
+            if first:
+                firsts.append(time.perf_counter() - start)
+                first = False
+
+    began = time.perf_counter()
+    async with anyio.create_task_group() as group:
+        for stream in range(row.streams):
+            group.start_soon(read, stream)
+    return time.perf_counter() - began, firsts
+
+
+async def verified(verifier: Verifier, row: Row, seed: int) -> tuple[float, list[float], list[float], list[Report]]:
+    """Seconds until all streams ended, until the first text of each, every verdict's lag, the reports."""
+    firsts: list[float] = []
+    lags: list[float] = []
+    reports: list[Report] = []
+
+    async def read(number: int) -> None:
+        start = time.perf_counter()
+        first = True
+        closed: dict[int, float] = {}
+        source = paced(answer(row.pieces, seed + number), row.rate)
+        sources = passages(row.passages, seed=seed + number)
+        async with verifier.stream(source, sources, policy=POLICIES[row.policy]) as stream:
+            async for event in stream:
+                if isinstance(event, TextReleased) and first:
+                    firsts.append(time.perf_counter() - start)
+                    first = False
+                elif isinstance(event, SentenceClosed):
+                    closed[event.sentence.index] = event.at_ms
+                elif isinstance(event, SentenceJudged) and event.score is not None:
+                    lags.append(event.at_ms - closed[event.index])
+            reports.append(stream.report)
+
+    began = time.perf_counter()
+    async with anyio.create_task_group() as group:
+        for number in range(row.streams):
+            group.start_soon(read, number)
+    return time.perf_counter() - began, firsts, lags, reports
+
+
+async def measure(row: Row, repeats: int, ordinary_ms_per_pair: float) -> Figures:
+    """The row's figures over `repeats` pairs of a bare and a verified run, each pair with passages of its own."""
+    ratios: list[float] = []
+    delays: list[float] = []
+    cpu: list[float] = []
+    lags: list[float] = []
+    reports: list[Report] = []
+    async with Verifier() as verifier:
+        await verifier.check("Warm up the model.", ["One short passage to warm up the model."])
+        for repeat in range(repeats):
+            seed = 1000 * (repeat + 1)
+            cpu_start = time.process_time()
+            bare_seconds, bare_firsts = await bare(row, seed)
+            cpu_bare = time.process_time() - cpu_start
+            cpu_start = time.process_time()
+            seconds, firsts, more_lags, more = await verified(verifier, row, seed)
+            cpu_verified = time.process_time() - cpu_start
+            ratios.append(seconds / bare_seconds)
+            delays.append((statistics.median(firsts) - statistics.median(bare_firsts)) * 1000)
+            cpu.append((cpu_verified - cpu_bare) * 1000 / max(sum(report.work.claims for report in more), 1))
+            lags += more_lags
+            reports += more
+    work = [report.work for report in reports]
+    claims = sum(one.claims for one in work)
+    cpu_ms = statistics.median(cpu)
+    windows = sum(one.windows for one in work) / len(work)
+    ordered = sorted(lags)
+    return Figures(
+        total_ratio=statistics.median(ratios),
+        first_text_delay_ms=statistics.median(delays),
+        lag_p50_ms=statistics.median(ordered),
+        lag_p95_ms=ordered[-(-95 * len(ordered) // 100) - 1],
+        lag_p99_ms=ordered[-(-99 * len(ordered) // 100) - 1],
+        tokens_scored_per_generated=sum(one.tokens_scored for one in work)
+        / sum(one.tokens_generated for one in work),
+        passes_per_claim=sum(one.passes for one in work) / claims,
+        windows=sum(one.windows for one in work),
+        windows_from_cache=sum(one.windows_from_cache for one in work),
+        claims=claims,
+        cpu_ms_per_claim=cpu_ms,
+        ordinary_cpu_ratio=ordinary_ms_per_pair * windows / cpu_ms,
+        peak_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    )
+
+
+def seconds_of(code: str) -> float:
+    """Median over five fresh processes of what the code prints."""
+    runs = [
+        float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
+        for _ in range(5)
+    ]
+    return statistics.median(runs)
+
+
+IMPORT = "import time; t = time.perf_counter(); import streamverify; print(time.perf_counter() - t)"
+MEMORY = """
+import os
+def rss():
+    with open('/proc/self/statm') as f:
+        return int(f.read().split()[1]) * os.sysconf('SC_PAGE_SIZE') / 2**20
+import streamverify
+before = rss()
+verifier = streamverify.Verifier().open()
+verifier.check_sync('The tower is tall.', ['The tower is 330 metres tall.'])
+print(rss() - before)
+"""
+IDLE = """
+import time, streamverify
+verifier = streamverify.Verifier().open()
+verifier.check_sync('The tower is tall.', ['The tower is 330 metres tall.'])
+cpu, wall = time.process_time(), time.perf_counter()
+import threading; threading.Event().wait(2)
+print((time.process_time() - cpu) / (time.perf_counter() - wall))
+"""
+
+
+def show(rows: Sequence[tuple[Row, Figures]]) -> None:
+    """A table, one setting a line."""
+    print(
+        "| streams | tokens/s | passages | policy | total ratio | first text +ms | lag p50 | p95 | p99 | "
+        "scored/generated | passes/claim | CPU ms/claim | ordinary/ours |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|---|---|---|---|")
+    for row, f in rows:
+        rate = "unthrottled" if row.rate is None else f"{row.rate:g}"
+        print(
+            f"| {row.streams} | {rate} | {row.passages} | {row.policy} | {f.total_ratio:.3f} | "
+            f"{f.first_text_delay_ms:.1f} | {f.lag_p50_ms:.0f} | {f.lag_p95_ms:.0f} | {f.lag_p99_ms:.0f} | "
+            f"{f.tokens_scored_per_generated:.2f} | {f.passes_per_claim:.1f} | {f.cpu_ms_per_claim:.1f} | "
+            f"{f.ordinary_cpu_ratio:.1f} |",
+            flush=True,
+        )
+
+
+def main() -> int:
+    """Measure, print, optionally write and check."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="only the rows with a bar, once each")
+    parser.add_argument("--check", action="store_true", help="exit 1 where a bar is missed")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    repeats = 1 if options.quick else options.repeats
+    ordinary = ordinary_cpu_per_pair(PremiseCachedScorer())
+    results: list[tuple[Row, Figures]] = []
+    missed: list[str] = []
+    for row in [bar.row for bar in BARS] + ([] if options.quick else list(MORE)):
+        figures = anyio.run(measure, row, repeats, ordinary)
+        results.append((row, figures))
+        for bar in BARS:
+            if bar.row == row:
+                missed += [f"{row.streams} stream(s) at {row.rate} tokens/s: {miss}" for miss in bar.missed(figures)]
+    process = {
+        "import_seconds": seconds_of(IMPORT),
+        "verifier_mb": seconds_of(MEMORY),
+        "idle_cpu_share": seconds_of(IDLE),
+    }
+    limits = {"import_seconds": 0.3, "verifier_mb": 200, "idle_cpu_share": 0.01}
+    missed += [f"{name} {process[name]:.3g} > {limit:g}" for name, limit in limits.items() if process[name] > limit]
+    show(results)
+    print("; ".join(f"{name} {value:.3g}" for name, value in process.items()))
+    print(f"ordinary way: {ordinary:.1f} CPU ms for one sentence and one window read together")
+    print("\n".join(f"MISSED {miss}" for miss in missed) or "every bar is met")
+    if options.json is not None:
+        record = {
+            "machine": describe(),
+            "command": sys.argv,
+            "repeats": repeats,
+            "ordinary_cpu_ms_per_pair": ordinary,
+            "process": process,
+            "rows": [{**asdict(row), **asdict(figures)} for row, figures in results],
+            "missed": missed,
+        }
+        options.json.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    return 1 if options.check and missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,188 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamverify.errors import UsageError
+from streamverify.policy import (
+    Flag,
+    Halt,
+    Observe,
+    Redact,
+    Repair,
+    Tally,
+    body,
+    replaced,
+    repaired,
+    with_numbers,
+)
+from streamverify.types import (
+    Action,
+    Citation,
+    CitationFinding,
+    Label,
+    Replacement,
+    Sentence,
+    SentenceKind,
+    Span,
+    Verdict,
+)
+
+START = 10
+
+
+def sentence(text: str, kind: SentenceKind = SentenceKind.PROSE) -> Sentence:
+    return Sentence(index=0, text=text, start=START, end=START + len(text), kind=kind)
+
+
+def verdict(label: Label, **more: object) -> Verdict:
+    score = {Label.NO_CLAIM: None, Label.UNVERIFIED: None, Label.SUPPORTED: 0.9}.get(label, 0.1)
+    return Verdict(index=0, label=label, score=score, **more)
+
+
+def shown(decision) -> str:
+    return "".join(release.text for release in decision.release)
+
+
+NOTHING = Tally(claims=0, ungrounded=0)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "inside"),
+    [
+        ("Plain text. ", SentenceKind.PROSE, "Plain text."),
+        ("- a list item\n", SentenceKind.LIST_ITEM, "a list item"),
+        ("  12) numbered\n\n", SentenceKind.LIST_ITEM, "numbered"),
+        ("> quoted.\n", SentenceKind.QUOTE, "quoted."),
+        ("## Heading\n", SentenceKind.HEADING, "Heading"),
+        ("| a | b |\n", SentenceKind.TABLE, "| a | b |"),
+        ("   \n", SentenceKind.PROSE, ""),
+        ("-5 degrees. ", SentenceKind.PROSE, "-5 degrees."),
+    ],
+)
+def test_the_body_is_the_sentence_without_its_layout(text, kind, inside):
+    whole = sentence(text, kind)
+    span = body(whole)
+    assert text[span.start - START : span.end - START] == inside
+
+
+@given(st.text(min_size=1), st.data())
+def test_what_is_not_replaced_stays_and_every_character_is_accounted_for(text, data):
+    whole = sentence(text)
+    borders = sorted(data.draw(st.lists(st.integers(START, START + len(text)), max_size=6, unique=True)))
+    spans = [Span(a, b) for a, b in zip(borders[::2], borders[1::2], strict=False)]
+    releases = replaced(whole, [(span, "□") for span in spans], Action.REDACT)
+    assert [r.span.start for r in releases][:1] == [START]
+    assert releases[-1].span.end == whole.end
+    for before, after in zip(releases, releases[1:], strict=False):
+        assert before.span.end == after.span.start
+    for release in releases:
+        if release.action is Action.RELEASE:
+            assert release.text == text[release.span.start - START : release.span.end - START]
+        else:
+            assert release.span in spans
+
+
+@pytest.mark.parametrize("policy", [Observe(), Flag()])
+@pytest.mark.parametrize("label", list(Label))
+def test_a_policy_that_does_not_hold_releases_nothing_itself(policy, label):
+    assert not policy.holds_text
+    assert not policy.holds(sentence("x"))
+    assert policy.decide(sentence("x"), verdict(label), NOTHING).release == ()
+
+
+def test_flag_marks_by_label():
+    assert Flag().decide(sentence("x"), verdict(Label.UNSUPPORTED), NOTHING).action is Action.FLAG
+    assert Flag().decide(sentence("x"), verdict(Label.UNVERIFIED), NOTHING).action is Action.RELEASE
+    strict = Flag(labels=frozenset({Label.UNVERIFIED}))
+    assert strict.decide(sentence("x"), verdict(Label.UNVERIFIED), NOTHING).action is Action.FLAG
+
+
+@pytest.mark.parametrize("label", list(Label))
+def test_redact_shows_a_grounded_sentence_as_it_is_and_nothing_of_another(label):
+    decision = Redact(placeholder="□").decide(sentence("Secret words. "), verdict(label), NOTHING)
+    if label in (Label.UNSUPPORTED, Label.CONTRADICTED):
+        assert (decision.action, shown(decision)) == (Action.REDACT, "□ ")
+    else:
+        assert (decision.action, shown(decision)) == (Action.RELEASE, "Secret words. ")
+
+
+def test_redact_keeps_the_list_mark():
+    decision = Redact(placeholder="□").decide(
+        sentence("- wrong\n", SentenceKind.LIST_ITEM), verdict(Label.UNSUPPORTED), NOTHING
+    )
+    assert shown(decision) == "- □\n"
+
+
+def test_redact_by_span_takes_out_only_the_unsupported_words():
+    text = "The tower is 450 metres tall. "
+    spans = (Span(START + 13, START + 23),)
+    policy = Redact(scope="span", placeholder="□")
+    decision = policy.decide(sentence(text), verdict(Label.CONTRADICTED, unsupported_spans=spans), NOTHING)
+    assert shown(decision) == "The tower is □ tall. "
+    without = policy.decide(sentence(text), verdict(Label.CONTRADICTED), NOTHING)
+    assert shown(without) == "□ "
+
+
+@pytest.mark.parametrize(
+    ("option", "expected"), [("keep", "It grew [9]. "), ("marker", "It grew. "), ("sentence", "□ ")]
+)
+def test_a_fabricated_citation_goes_alone_or_with_its_sentence(option, expected):
+    citation = Citation(marker="[9]", start=START + 8, end=START + 11, finding=CitationFinding.FABRICATED)
+    policy = Redact(fabricated_citations=option, placeholder="□")
+    decision = policy.decide(
+        sentence("It grew [9]. "), verdict(Label.SUPPORTED, citations=(citation,)), NOTHING
+    )
+    assert shown(decision) == expected
+
+
+def test_strictness_by_kind_holds_figures_and_flags_prose():
+    policy = Redact(where=with_numbers)
+    assert policy.holds(sentence("It cost 3 crowns."))
+    assert not policy.holds(sentence("It was cheap."))
+    decision = policy.decide(sentence("It was cheap."), verdict(Label.UNSUPPORTED), NOTHING)
+    assert (decision.action, decision.release) == (Action.FLAG, ())
+
+
+def test_halt_by_label_count_and_share():
+    def act(policy: Halt, label: Label, tally: Tally) -> Action:
+        return policy.decide(sentence("x"), verdict(label), tally).action
+
+    assert act(Halt(), Label.CONTRADICTED, NOTHING) is Action.HALT
+    assert act(Halt(), Label.UNSUPPORTED, Tally(9, 9)) is Action.FLAG
+    assert act(Halt(max_ungrounded=1), Label.UNSUPPORTED, Tally(1, 0)) is Action.FLAG
+    assert act(Halt(max_ungrounded=1), Label.UNSUPPORTED, Tally(2, 1)) is Action.HALT
+    share = Halt(labels=frozenset(), max_share=0.5, min_claims=4)
+    assert act(share, Label.UNSUPPORTED, Tally(2, 2)) is Action.FLAG
+    assert act(share, Label.UNSUPPORTED, Tally(3, 2)) is Action.HALT
+    assert act(share, Label.SUPPORTED, Tally(3, 2)) is Action.RELEASE
+
+
+def test_what_halts_is_not_shown():
+    decision = Halt().decide(sentence("Secret."), verdict(Label.CONTRADICTED), NOTHING)
+    assert decision.release == ()
+    assert decision.reason == "sentence 0 is contradicted"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Halt(max_ungrounded=-1),
+        lambda: Halt(max_share=1.0),
+        lambda: Halt(min_claims=0),
+        lambda: Repair(rewrite=None, attempts=0),
+    ],
+)
+def test_a_budget_that_makes_no_sense_is_refused(make):
+    with pytest.raises(UsageError):
+        make()
+
+
+def test_repair_asks_for_what_its_fallback_would_redact():
+    policy = Repair(rewrite=None)
+    assert policy.wants_repair(sentence("x"), verdict(Label.UNSUPPORTED))
+    assert not policy.wants_repair(sentence("x"), verdict(Label.SUPPORTED))
+    assert policy.decide(sentence("x. "), verdict(Label.UNSUPPORTED), NOTHING).action is Action.REDACT
+    decision = repaired(sentence("x. "), Replacement(text="y.", attempts=1, verdicts=()))
+    assert (decision.action, shown(decision)) == (Action.REPAIR, "y. ")
