@@ -91,12 +91,15 @@ class CitationFinding(StrEnum):
     """A claim without a marker where the policy requires one."""
     UNSUPPORTED = "unsupported"
     """The cited passage does not support the sentence, nor does any other."""
+    UNVERIFIED = "unverified"
+    """The passage exists, and nothing more is known: the sentence makes no claim or was not judged."""
 
 
 class Value(BaseModel):
     """Base of the values on the wire: frozen, closed to unknown fields."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="constants")
+    # Validators are built on first use: an application that only imports the library does not wait for them.
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="constants", defer_build=True)
 
 
 @dataclass(frozen=True, slots=True)
