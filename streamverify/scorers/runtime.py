@@ -1,0 +1,148 @@
+"""ONNX Runtime, held the way a library inside someone else's process must hold it.
+
+One session, shared by all threads; each run uses the calling thread only, so parallelism is the
+number of callers and no pool spins while nothing is scored. The execution provider is read back
+after the session was made, because ONNX Runtime falls back to the CPU without an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import onnxruntime as ort
+from numpy.typing import NDArray
+from onnxruntime.capi import onnxruntime_pybind11_state as _state
+
+from streamverify.errors import ModelContractError, ModelNotFoundError, ProviderError, ScoringError
+from streamverify.scorers.protocol import Abort
+
+Provider = Literal["cpu", "cuda", "auto"]
+
+_CPU, _CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
+
+# The runtime's own errors share no base, and their number grows with its versions.
+_RUNTIME_ERRORS: tuple[type[Exception], ...] = (
+    RuntimeError,
+    ValueError,
+    *(kind for kind in vars(_state).values() if isinstance(kind, type) and issubclass(kind, Exception)),
+)
+
+
+class Tensor(NamedTuple):
+    """An input or output as the graph declares it."""
+
+    type: str
+    """`tensor(float)`, `tensor(int64)`, …"""
+    shape: tuple[int | str | None, ...]
+    """A number where the size is fixed, a name or None where it is not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a graph takes and gives, by name, in the graph's order."""
+
+    inputs: Mapping[str, Tensor]
+    outputs: Mapping[str, Tensor]
+
+
+def providers_for(wanted: Provider, available: Sequence[str]) -> list[str]:
+    """The providers to ask a session for, the one expected in use first.
+
+    Raises:
+        ProviderError: CUDA was asked for and this runtime does not have it. Operator.
+    """
+    if wanted == "cpu" or (wanted == "auto" and _CUDA not in available):
+        return [_CPU]
+    if _CUDA not in available:
+        raise ProviderError(wanted, available)
+    return [_CUDA, _CPU]
+
+
+class Session:
+    """One loaded graph; `run` may be called from any number of threads at once."""
+
+    def __init__(self, path: Path, *, provider: Provider = "cpu") -> None:
+        """Load the graph.
+
+        Args:
+            path: the `.onnx` file; external data is looked for beside it.
+            provider: `auto` takes CUDA where the runtime offers it and the CPU elsewhere.
+
+        Raises:
+            ModelNotFoundError: there is no such file. Operator.
+            ModelContractError: the file is not a graph this runtime can load. Operator.
+            ProviderError: CUDA was asked for and is not there, or did not start. Operator.
+        """
+        if not path.is_file():
+            raise ModelNotFoundError(path)
+        providers = providers_for(provider, ort.get_available_providers())
+        try:
+            self._session = ort.InferenceSession(str(path), _options(), providers=providers)
+        except _RUNTIME_ERRORS as error:
+            raise ModelContractError(f"{path} cannot be loaded as an ONNX model: {error}") from error
+        in_use: list[str] = self._session.get_providers()
+        if provider == "cuda" and in_use[0] != _CUDA:
+            raise ProviderError(provider, in_use)
+        self.provider: str = in_use[0]
+        """The execution provider in use, as the session reports it."""
+        self.signature = Signature(
+            {value.name: Tensor(value.type, tuple(value.shape)) for value in self._session.get_inputs()},
+            {value.name: Tensor(value.type, tuple(value.shape)) for value in self._session.get_outputs()},
+        )
+
+    def run(
+        self, outputs: Sequence[str], inputs: Mapping[str, NDArray[Any]], *, abort: Abort
+    ) -> list[NDArray[Any]]:
+        """Compute `outputs`, and only the part of the graph that leads to them.
+
+        Raises:
+            ScoringError: the run failed, or `abort` was set before it ended.
+        """
+        options = ort.RunOptions()
+        options.only_execute_path_to_fetches = True
+
+        def terminate() -> None:
+            options.terminate = True
+
+        detach = abort.attach(terminate)
+        try:
+            arrays: list[NDArray[Any]] = self._session.run(list(outputs), dict(inputs), options)
+        except _RUNTIME_ERRORS as error:
+            if abort.is_set:
+                raise ScoringError("stopped: the check was called off") from error
+            raise ScoringError(f"the model failed: {error}") from error
+        finally:
+            detach()
+        return arrays
+
+
+def softmax(logits: NDArray[Any]) -> NDArray[np.float64]:
+    """Probabilities over the last axis."""
+    shifted = np.exp(logits.astype(np.float64) - logits.max(axis=-1, keepdims=True))
+    probabilities: NDArray[np.float64] = shifted / shifted.sum(axis=-1, keepdims=True)
+    return probabilities
+
+
+def sigmoid(logits: NDArray[Any]) -> NDArray[np.float64]:
+    """Probabilities, element by element."""
+    wide = logits.astype(np.float64)
+    small = np.exp(-np.abs(wide))  # never overflows
+    probabilities: NDArray[np.float64] = np.where(wide >= 0, 1.0, small) / (1.0 + small)
+    return probabilities
+
+
+def _options() -> ort.SessionOptions:
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.execution_mode = ort.ExecutionMode.ORT_SEQUENTIAL
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_ALL
+    # Idle threads that spin take the cores of the application around us.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    # Warnings about the graph are for whoever made it; errors still come as exceptions.
+    options.log_severity_level = 3
+    return options
