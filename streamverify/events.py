@@ -95,5 +95,12 @@ class StreamFailed(Stamp):
 Terminal = StreamFinished | StreamHalted | StreamFailed
 Event = StreamOpened | TextReleased | SentenceClosed | SentenceJudged | Terminal
 
-EVENT_ADAPTER: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])
-"""Reads one event back from its JSON: `EVENT_ADAPTER.validate_json(line)`."""
+
+
+def read_event(line: str | bytes) -> Event:
+    """The event that was written as this JSON.
+
+    Raises:
+        pydantic.ValidationError: it is not an event.
+    """
+    return TypeAdapter[Event](Annotated[Event, Field(discriminator="kind")]).validate_json(line)
