@@ -17,7 +17,7 @@ _CONTAINERS = frozenset(
 )
 _OPERATION = re.compile(r"[ \t]*(?:[+\-*/%|&^]?=(?![=>])|==|\+\+|--)|\.[a-z_]\w*[(\[=]?|\((?!\s*https?:)")
 _CALL = re.compile(r"\w\([^()\n]*\)\Z")
-_VALUE = re.compile(r"(?:[=<>:]=?|[\"']\s*:|\breturn|\w\()[ \t]*\Z")
+_VALUE = re.compile(r"(?:=|[\"']\s*:|[A-Za-z0-9_]\()[ \t]*\Z")
 _SET = re.compile(r"(?:[∈∉⊂⊆]|\\in|\bintervals?|\brange|\bdomain|\bsegment)(?: of)?[ \t]*\Z", re.IGNORECASE)
 _BOUNDS = re.compile(r"\b(?:in|into|on|over|within|to|from|between|of)[ \t]+\Z", re.IGNORECASE)
 _PAIR = re.compile(r"(\d+)\s*[,;]\s*(\d+)")
@@ -29,8 +29,8 @@ _AUTHORS = re.compile(
 _QUANTITIES = frozenset(
     re.findall(
         r"\w+",
-        "mol rad deg sec min hr sq lb kg log ln sin cos tan exp chi rho inch inches foot feet yard "
-        "yards mile miles metre metres meter meters kilometre kilometres kilometer kilometers centimetre centimetres",
+        "mol rad deg sec min hr sq lb kg log ln sin cos tan exp chi rho inch inches foot feet yards miles"
+        " metre metres meter meters kilometre kilometres kilometer kilometers centimetre centimetres",
     )
 )
 

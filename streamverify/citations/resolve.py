@@ -87,6 +87,10 @@ class Resolver:
         """The passages' ids in prompt order."""
         return self._names.ids
 
+    def title(self, passage: str) -> str | None:
+        """The title of a passage of this stream."""
+        return self._passages[self.ids.index(passage)].title
+
     @property
     def numbering(self) -> Numbering:
         """`one` or `zero` where that is settled; `auto` counts from one until a `[0]` is seen."""
@@ -197,7 +201,7 @@ class Resolver:
         return self._number(label) if label.isdigit() else self._named(label)
 
     def _defined(self, target: str) -> tuple[str, ...] | None:
-        """What a footnote's text means: a name, an address, a marker, a title in it; None for other prose."""
+        """What a footnote's text means: a name, an address, a marker, a title in it; or None."""
         if named := self._named(target):
             return named
         for address in re.findall(r"https?://[^\s<>\])]+", target):
@@ -263,7 +267,7 @@ def _settled(found: Mapping[str, list[str]]) -> dict[str, tuple[str, ...]]:
 
 
 def _shapes(passages: Sequence[Passage]) -> re.Pattern[str] | None:
-    """`kb-12` stands for `kb-` and any number; ids without a letter or without a digit have no shape of their own."""
+    """`kb-12` stands for `kb-` and any number; ids without a letter or a digit have no shape of their own."""
     shapes = {
         re.sub(r"\d+", r"\\d+", re.escape(passage.id))
         for passage in passages

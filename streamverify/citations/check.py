@@ -1,0 +1,265 @@
+"""Says, for each citation of a sentence, whether it points at the right place.
+
+Before: `resolve.py` knows what the markers mean, the scorer how far each passage supports the
+sentence, `judge.py` the sentence's label. After: the findings go into the verdict.
+
+The rules, first that holds:
+
+    fabricated      the marker means no passage
+    unverified      the sentence has no verdict or makes no claim, or a cited passage was not scored
+    correct         the sentence is supported, and a cited passage alone supports it, or the cited
+                    set together does while none of it does alone, or the passage supports the part
+                    of the sentence that the marker closes
+    partial         a cited passage supports some clauses, or (where clauses were not scored) comes
+                    near and no other passage alone supports the sentence
+    wrong_passage   the sentence is supported, by another passage
+    unsupported     the sentence is not supported
+
+A sentence that is not supported never carries a correct citation, even when it misreports the very
+passage it cites: the finding answers "does this passage support this sentence".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from streamverify.citations.annotation import insertion_point
+from streamverify.citations.parts import clauses
+from streamverify.types import Citation, CitationFinding, Label, Sentence, Span
+
+if TYPE_CHECKING:
+    from streamverify.citations.markers import Marker
+    from streamverify.citations.resolve import Resolver
+
+Requirement = Literal["never", "claims", "numbers"]
+"""Which sentences must carry a citation: none, those that make a claim, those that claim a number."""
+Support = Mapping[str, float] | Callable[[str], float | None]
+PartSupport = Callable[[Span, str], float | None]
+
+_ENUMERATOR = re.compile(r"\s*(?:>\s*)*(?:\d{1,3}[.)]\s|[-*+•]\s+(?:\d{1,3}[.)]\s)?|#{1,6}\s)")
+
+
+@dataclass(frozen=True, slots=True)
+class CitationThresholds:
+    """Probabilities (0-1) at which a score counts.
+
+    Raises:
+        ValueError: not `0 < part <= support < 1`. Caller.
+    """
+
+    support: float = 0.5
+    """A passage that reaches it supports the sentence; the calibration's own threshold, usually."""
+    part: float = 0.2
+    """A passage that reaches it, alone, has to do with the sentence; used where clauses were not scored."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.part <= self.support < 1:
+            raise ValueError(f"0 < part <= support < 1 does not hold for {self.part:g} and {self.support:g}")
+
+
+def cited_passages(markers: Sequence[Marker], resolver: Resolver) -> tuple[str, ...]:
+    """The passages that need a single pass each, in the order cited; when several, also a joint one."""
+    return tuple(dict.fromkeys(id_ for marker in markers for id_ in resolver.resolve(marker)))
+
+
+def check_citations(
+    sentence: Sentence,
+    label: Label,
+    markers: Sequence[Marker],
+    resolver: Resolver,
+    support: Support,
+    *,
+    joint_support: float | None = None,
+    part_support: PartSupport | None = None,
+    thresholds: CitationThresholds = CitationThresholds(),
+    require: Requirement = "never",
+    lent: Sequence[Marker] = (),
+) -> tuple[Citation, ...]:
+    """One citation for each marker, in order; two for one that also names what does not exist (`[1, 9]`).
+
+    Args:
+        sentence: closed.
+        label: its label.
+        markers: its own markers, with offsets into the answer.
+        resolver: of the stream.
+        support: for a passage's id, the calibrated probability (0-1), from single passes over its
+            windows, that it supports the sentence, taken from its best window. None, or absent, where
+            it was not scored: fine for a passage nobody cites, which then is never `better`.
+        joint_support: likewise for all cited passages together, from a joint pass; None without one.
+        part_support: likewise for a part of the sentence (a span in `sentence.text`) and a passage.
+            Asked only about clauses of sentences whose citation is not settled otherwise.
+        thresholds: when a probability counts.
+        require: whether a claim without any marker gets a `missing` citation, empty, at the place
+            where a marker should stand.
+        lent: markers that serve the sentence from elsewhere (`attach`): it is not `missing` then.
+    """
+    if not markers:
+        absent = not lent and _required(sentence, label, require)
+        return (_missing(sentence, label, resolver, _lookup(support), thresholds),) if absent else ()
+    return _Check(
+        sentence=sentence,
+        label=label,
+        markers=markers,
+        resolver=resolver,
+        support=_lookup(support),
+        joint=joint_support,
+        part=part_support,
+        thresholds=thresholds,
+    ).run()
+
+
+def states_number(text: str) -> bool:
+    """Whether a sentence, its list number, heading marks and markers taken off, has a digit in it."""
+    body = text[match.end() :] if (match := _ENUMERATOR.match(text)) else text
+    return any(char.isdigit() for char in body)
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """Everything about one sentence with markers."""
+
+    sentence: Sentence
+    label: Label
+    markers: Sequence[Marker]
+    resolver: Resolver
+    support: Callable[[str], float | None]
+    joint: float | None
+    part: PartSupport | None
+    thresholds: CitationThresholds
+
+    def run(self) -> tuple[Citation, ...]:
+        cited = cited_passages(self.markers, self.resolver)
+        found: list[Citation] = []
+        for position, marker in enumerate(self.markers):
+            ids = self.resolver.resolve(marker)
+            if ids:
+                found.append(self._judged(position, ids, cited))
+            if not ids or self.resolver.unresolved(marker):
+                found.append(self._citation(marker, (), CitationFinding.FABRICATED, None))
+        return tuple(found)
+
+    def _citation(
+        self,
+        marker: Marker,
+        ids: tuple[str, ...],
+        finding: CitationFinding,
+        score: float | None,
+        *,
+        better: str | None = None,
+        span: Span | None = None,
+    ) -> Citation:
+        start = self.sentence.start
+        return Citation(
+            marker=marker.text,
+            start=marker.start,
+            end=marker.end,
+            passages=ids,
+            finding=finding,
+            score=score,
+            better=better,
+            supported_span=Span(start + span.start, start + span.end) if span else None,
+        )
+
+    def _judged(self, position: int, ids: tuple[str, ...], cited: tuple[str, ...]) -> Citation:
+        scores = [score for id_ in ids if (score := self.support(id_)) is not None]
+        best = max(scores, default=0.0)
+        unscored = not scores or (len(scores) < len(ids) and best < self.thresholds.support)
+        if unscored or self.label in {Label.UNVERIFIED, Label.NO_CLAIM}:
+            return self._citation(self.markers[position], ids, CitationFinding.UNVERIFIED, None)
+        correct = self._correct(position, ids, cited, best) if self.label is Label.SUPPORTED else None
+        return correct or self._incorrect(position, ids, best)
+
+    def _correct(
+        self, position: int, ids: tuple[str, ...], cited: tuple[str, ...], best: float
+    ) -> Citation | None:
+        """Of a supported sentence: the citation, when it points at the right place."""
+        marker = self.markers[position]
+        if best >= self.thresholds.support:
+            return self._citation(marker, ids, CitationFinding.CORRECT, best)
+        if self._together(cited):
+            return self._citation(marker, ids, CitationFinding.CORRECT, self.joint)
+        scope = self._scope(position) if self.part is not None else None
+        if scope is not None and self._backs(scope, ids):
+            return self._citation(marker, ids, CitationFinding.CORRECT, best, span=scope)
+        return None
+
+    def _incorrect(self, position: int, ids: tuple[str, ...], best: float) -> Citation:
+        marker, supported = self.markers[position], self.label is Label.SUPPORTED
+        better = _best(self.resolver, self.support, self.thresholds) if supported else None
+        span = self._backed(ids) if self.part is not None else None
+        near = self.part is None and better is None and best >= self.thresholds.part
+        if span is not None or near:
+            finding = CitationFinding.PARTIAL
+        else:
+            finding = CitationFinding.WRONG_PASSAGE if supported else CitationFinding.UNSUPPORTED
+        return self._citation(marker, ids, finding, best, better=better, span=span)
+
+    def _together(self, cited: tuple[str, ...]) -> bool:
+        """Whether it takes the cited set: together it supports, no passage of it does alone."""
+        if len(cited) < 2 or self.joint is None or self.joint < self.thresholds.support:
+            return False
+        return all((self.support(id_) or 0.0) < self.thresholds.support for id_ in cited)
+
+    def _scope(self, position: int) -> Span | None:
+        """The part of the sentence a marker closes, when that is not all of it; in the sentence's text."""
+        marker, start = self.markers[position], self.sentence.start
+        if marker.scope is not None:
+            return Span(max(marker.scope.start - start, 0), marker.scope.end - start)
+        text = self.sentence.text
+        # Markers side by side, `[1][2]`, close the same words.
+        ends = [0, *(other.end - start for other in self.markers[:position])]
+        begin = next((end for end in reversed(ends) if re.search(r"\w", text[end : marker.start - start])), 0)
+        whole = not re.search(r"\w", text[:begin]) and not re.search(r"\w", text[marker.end - start :])
+        return None if whole else Span(begin, marker.start - start)
+
+    def _backs(self, span: Span, ids: tuple[str, ...]) -> bool:
+        assert self.part is not None
+        return any((self.part(span, id_) or 0.0) >= self.thresholds.support for id_ in ids)
+
+    def _backed(self, ids: tuple[str, ...]) -> Span | None:
+        """The longest run of clauses these passages support; None when there is none, or but one clause."""
+        spans = clauses(self.sentence.text)
+        if len(spans) < 2:
+            return None
+        best: Span | None = None
+        run: Span | None = None
+        for span in spans:
+            backed = self._backs(span, ids)
+            run = (Span(run.start, span.end) if run else span) if backed else None
+            if run and (best is None or run.end - run.start > best.end - best.start):
+                best = run
+        return best
+
+
+def _best(
+    resolver: Resolver, support: Callable[[str], float | None], thresholds: CitationThresholds
+) -> str | None:
+    scored = [(support(id_) or 0.0, -place, id_) for place, id_ in enumerate(resolver.ids)]
+    score, _, best = max(scored, default=(0.0, 0, ""))
+    return best if score >= thresholds.support else None
+
+
+def _missing(
+    sentence: Sentence,
+    label: Label,
+    resolver: Resolver,
+    support: Callable[[str], float | None],
+    thresholds: CitationThresholds,
+) -> Citation:
+    place = insertion_point(sentence.text, sentence.kind)
+    at = sentence.start + (len(sentence.text.rstrip()) if place is None else place)
+    better = _best(resolver, support, thresholds) if label is Label.SUPPORTED else None
+    return Citation(marker="", start=at, end=at, finding=CitationFinding.MISSING, better=better)
+
+
+def _required(sentence: Sentence, label: Label, require: Requirement) -> bool:
+    if require == "never" or label is Label.NO_CLAIM:
+        return False
+    return require == "claims" or states_number(sentence.text)
+
+
+def _lookup(support: Support) -> Callable[[str], float | None]:
+    return support.get if isinstance(support, Mapping) else support
