@@ -10,22 +10,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-from streamverify.calibration import Calibration
-from streamverify.checks import SourceIndex, check
-from streamverify.citations import Marker, Resolver, check_citations, find_markers
+from streamverify.calibration import Calibration, logit
+from streamverify.checks import Checked, SourceIndex, check
+from streamverify.citations import (
+    CitationThresholds,
+    Marker,
+    Requirement,
+    Resolver,
+    check_citations,
+    cited_passages,
+    find_markers,
+)
 from streamverify.claims import Reading, read
 from streamverify.evidence import CitedWindows, evidence_for
-from streamverify.judge import check_calibration, conflict, features, label_for, placed, unsupported_spans
+from streamverify.judge import check_calibration, conflict, features, label_for, unsupported_spans
 from streamverify.language import detect
 from streamverify.passages import cut
 from streamverify.policy import body
-from streamverify.scorers.protocol import Abort, Claim, ClaimScore, Scorer
+from streamverify.scorers.protocol import Abort, Claim, ClaimScore, NliScore, Scorer, WindowScore
 from streamverify.types import Citation, Finding, FindingKind, Label, Passage, Sentence, Span, Verdict, Work
-
-Requirement = Literal["never", "claims", "numbers"]
-"""Which sentences must carry a citation: none, those that make a claim, those that claim a number."""
 
 NEAR = 2
 """Best windows whose text the checks hold the claim against."""
@@ -40,6 +44,17 @@ class Assessment:
 
     verdict: Verdict
     work: Work
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What was measured about one claim, before anything is decided."""
+
+    claim: Claim
+    score: ClaimScore
+    checked: Checked
+    features: Mapping[str, float]
+    """As `judge.features` names them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,95 +107,102 @@ class Assessor:
         Raises:
             ScoringError: the scorer failed, or `abort` was set.
         """
-        markers = tuple(_shifted(marker, sentence.start) for marker in find_markers(sentence.text, known=self._resolver))
-        spans = [Span(marker.start, marker.end) for marker in markers]
-        reading = read(sentence, previous=previous, markers=spans)
+        markers, reading = self.read(sentence, previous)
         generated = Work(tokens_generated=len(self._basis.scorer.token_spans(sentence.text)))
-        if reading.claim is None:
-            return self._without_claim(sentence, reading, markers, generated, abort)
-        refusal = self._refusal(sentence, reading.claim)
+        refusal = self._refusal(sentence, reading.claim) if reading.claim is not None else None
         if refusal is not None:
-            return Assessment(refusal, generated)
-        return self._with_claim(sentence, reading, reading.claim, markers, generated, abort)
+            citations = self._citations(sentence, refusal.label, markers, None)
+            return Assessment(refusal.model_copy(update={"citations": citations}), generated)
+        if reading.abstained_topic is not None:
+            answered, work = self._false_abstention(sentence, reading.abstained_topic, generated, abort)
+            if answered is not None or reading.claim is None:
+                return Assessment(answered or self._no_claim(sentence, reading, markers), work)
+            generated = work
+        if reading.claim is None:
+            return Assessment(self._no_claim(sentence, reading, markers), generated)
+        measured = self.measure(reading.claim, markers, abort)
+        return Assessment(self._verdict(sentence, measured, markers), _cost(generated, measured.score))
 
-    def _with_claim(
-        self,
-        sentence: Sentence,
-        reading: Reading,
-        claim: Claim,
-        markers: Sequence[Marker],
-        generated: Work,
-        abort: Abort,
-    ) -> Assessment:
-        basis = self._basis
-        cited = tuple(dict.fromkeys(id_ for marker in markers for id_ in self._resolver.resolve(marker)))
-        focus = self._cited.likeliest(cited, claim.text)
+    def read(self, sentence: Sentence, previous: Sequence[Sentence]) -> tuple[tuple[Marker, ...], Reading]:
+        """The citation markers of a sentence, placed in the answer, and what it claims."""
+        markers = tuple(m.moved(sentence.start) for m in find_markers(sentence.text, known=self._resolver))
+        return markers, read(sentence, previous=previous, markers=[Span(m.start, m.end) for m in markers])
+
+    def measure(self, claim: Claim, markers: Sequence[Marker], abort: Abort) -> Measured:
+        """Everything a calibration may weigh about a claim. Blocking; there must be passage text.
+
+        Raises:
+            ScoringError: the scorer failed, or `abort` was set.
+        """
+        focus = self._cited.likeliest(cited_passages(markers, self._resolver), claim.text)
         asked = Claim(claim.text, claim.offsets, focus, (focus,) if len(focus) > 1 else ())
         score = self._score(asked, abort)
-        near = [(w.passage, w.start, w.end) for entry in score.single[:NEAR] for w in [self._windows[entry.window]]]
-        checked = check(claim, self._index, near)
-        measured = features(score, checked.signals)
-        label, probability = label_for(
-            basis.calibration, measured, contradiction=basis.scorer.traits.contradiction
-        )
-        findings = list(checked.findings)
+        checked = self._check(claim, score.single[:NEAR])
+        return Measured(claim, score, checked, features(score, checked.signals))
+
+    def _verdict(self, sentence: Sentence, measured: Measured, markers: Sequence[Marker]) -> Verdict:
+        basis, claim, score = self._basis, measured.claim, measured.score
+        contradiction = basis.scorer.traits.contradiction
+        label, probability = label_for(basis.calibration, measured.features, contradiction=contradiction)
+        findings = list(measured.checked.findings)
         ids = [passage.id for passage in self._passages]
         if (disagreement := conflict(claim, score, self._windows, ids)) is not None:
             findings.append(disagreement)
         unsupported: tuple[Span, ...] = ()
         if label is not Label.SUPPORTED:
-            unsupported = unsupported_spans(
-                claim, score.tokens, basis.calibration.token_risk, findings, body(sentence)
-            )
-        verdict = Verdict(
+            risk = basis.calibration.token_risk
+            unsupported = unsupported_spans(claim, score.tokens, risk, findings, body(sentence))
+        return Verdict(
             index=sentence.index,
             label=label,
             score=probability,
             evidence=evidence_for(claim.text, label, score.single, self._windows, self._passages),
-            citations=self._citations(sentence, reading, label, markers, score, measured),
+            citations=self._citations(sentence, label, markers, measured),
             findings=tuple(sorted(findings, key=lambda finding: (finding.start, finding.end))),
             unsupported_spans=unsupported,
         )
-        return Assessment(verdict, _cost(generated, score))
 
-    def _without_claim(
-        self, sentence: Sentence, reading: Reading, markers: Sequence[Marker], generated: Work, abort: Abort
-    ) -> Assessment:
-        """NO_CLAIM, unless the sentence says that the passages are silent and they are not."""
-        work = generated
-        topic = reading.abstained_topic
-        if topic is not None and self._prepared is not None and self._refusal(sentence, topic) is None:
-            score = self._score(topic, abort)
-            work = _cost(generated, score)
-            signals = check(topic, self._index, ()).signals
-            probability = self._basis.calibration.probability(features(score, signals))
-            if probability >= ANSWERED:
-                best = self._passages[self._windows[score.single[0].window].passage].id
-                span = body(sentence)
-                finding = Finding(
-                    kind=FindingKind.FALSE_ABSTENTION,
-                    start=span.start,
-                    end=span.end,
-                    detail=f"passage {best} seems to answer this",
-                )
-                verdict = Verdict(
-                    index=sentence.index,
-                    label=Label.CONTRADICTED,
-                    score=1 - probability,
-                    reason="false_abstention: the passages seem to answer what the sentence says they do not",
-                    evidence=evidence_for(topic.text, Label.SUPPORTED, score.single, self._windows, self._passages),
-                    findings=(finding,),
-                    unsupported_spans=(span,),
-                )
-                return Assessment(verdict, work)
-        citations = self._citations(sentence, reading, Label.NO_CLAIM, markers, None, {})
-        verdict = Verdict(index=sentence.index, label=Label.NO_CLAIM, reason=reading.reason, citations=citations)
-        return Assessment(verdict, work)
+    def _no_claim(self, sentence: Sentence, reading: Reading, markers: Sequence[Marker]) -> Verdict:
+        citations = self._citations(sentence, Label.NO_CLAIM, markers, None)
+        reason = str(reading.reason) if reading.reason is not None else ""
+        return Verdict(index=sentence.index, label=Label.NO_CLAIM, reason=reason, citations=citations)
+
+    def _false_abstention(
+        self, sentence: Sentence, topic: Claim, generated: Work, abort: Abort
+    ) -> tuple[Verdict | None, Work]:
+        """A verdict where the sentence says that the passages are silent and they are not."""
+        if self._refusal(sentence, topic) is not None:
+            return None, generated
+        score = self._score(topic, abort)
+        work = _cost(generated, score)
+        measured = features(score, self._check(topic, score.single[:NEAR]).signals)
+        probability = self._basis.calibration.probability(measured)
+        if probability < ANSWERED:
+            return None, work
+        best = self._passages[self._windows[score.single[0].window].passage].id
+        span = body(sentence)
+        finding = Finding(
+            kind=FindingKind.FALSE_ABSTENTION,
+            start=span.start,
+            end=span.end,
+            detail=f"passage {best} seems to answer this",
+        )
+        verdict = Verdict(
+            index=sentence.index,
+            label=Label.CONTRADICTED,
+            score=1 - probability,
+            reason="false_abstention: the passages seem to answer what the sentence says they do not",
+            evidence=evidence_for(topic.text, Label.SUPPORTED, score.single, self._windows, self._passages),
+            findings=(finding,),
+            unsupported_spans=(span,),
+        )
+        return verdict, work
 
     def _refusal(self, sentence: Sentence, claim: Claim) -> Verdict | None:
         """UNVERIFIED where no scorer could answer, with the reason."""
         span = body(sentence)
-        traits = self._basis.scorer.traits
+        scorer = self._basis.scorer
+        languages, limit = scorer.traits.languages, scorer.traits.claim_tokens
 
         def refuse(reason: str, kind: FindingKind | None = None) -> Verdict:
             detail = reason.partition(": ")[2]
@@ -189,16 +211,14 @@ class Assessor:
 
         if self._prepared is None:
             return refuse("no_passages: there is no passage text to check against")
-        language = detect(claim.text) if traits.languages is not None else None
-        if language is not None and traits.languages is not None and language not in traits.languages:
-            covered = ", ".join(sorted(traits.languages))
+        language = detect(claim.text) if languages is not None else None
+        if language is not None and languages is not None and language not in languages:
+            covered = ", ".join(sorted(languages))
             return refuse(f"language: reads like {language!r}, the scorer covers {covered}", FindingKind.LANGUAGE)
-        tokens = len(self._basis.scorer.token_spans(claim.text))
-        if tokens > traits.claim_tokens:
-            return refuse(
-                f"too_long: {tokens} tokens in one sentence, the scorer reads {traits.claim_tokens}",
-                FindingKind.TOO_LONG,
-            )
+        tokens = len(scorer.token_spans(claim.text))
+        if tokens > limit:
+            reason = f"too_long: {tokens} tokens in one sentence, the scorer reads {limit}"
+            return refuse(reason, FindingKind.TOO_LONG)
         return None
 
     def _score(self, claim: Claim, abort: Abort) -> ClaimScore:
@@ -206,23 +226,61 @@ class Assessor:
         [score] = self._basis.scorer.score(self._prepared, [claim], abort=abort)
         return score
 
+    def _check(self, claim: Claim, near: Sequence[WindowScore]) -> Checked:
+        windows = [self._windows[entry.window] for entry in near]
+        return check(claim, self._index, near=[(w.passage, w.start, w.end) for w in windows])
+
     def _citations(
-        self,
-        sentence: Sentence,
-        reading: Reading,
-        label: Label,
-        markers: Sequence[Marker],
-        score: ClaimScore | None,
-        measured: Mapping[str, float],
+        self, sentence: Sentence, label: Label, markers: Sequence[Marker], measured: Measured | None
     ) -> tuple[Citation, ...]:
-        raise NotImplementedError
+        basis = self._basis
+        joint: float | None = None
+        support: dict[str, float] = {}
+        if measured is not None and (markers or basis.require_citations != "never"):
+            support = self._support(measured)
+            if measured.score.together:
+                joint = basis.calibration.probability(_seen_as(measured.features, measured.score.together[0]))
+        return check_citations(
+            sentence,
+            label,
+            markers,
+            self._resolver,
+            support,
+            joint_support=joint,
+            thresholds=CitationThresholds(support=basis.calibration.threshold),
+            require=basis.require_citations,
+        )
+
+    def _support(self, measured: Measured) -> dict[str, float]:
+        """For each passage that was looked at, the probability that it alone supports the claim."""
+        best: dict[str, WindowScore] = {}
+        for entry in measured.score.single:  # highest entailment first
+            best.setdefault(self._passages[self._windows[entry.window].passage].id, entry)
+        return {
+            passage: self._basis.calibration.probability(
+                _seen_as(features(measured.score, self._check(measured.claim, [entry]).signals), entry.score)
+            )
+            for passage, entry in best.items()
+        }
 
 
-def _shifted(marker: Marker, by: int) -> Marker:
-    raise NotImplementedError
+def _seen_as(measured: Mapping[str, float], score: NliScore) -> dict[str, float]:
+    """The features as if the claim had met this premise only."""
+    entailment, contradiction = logit(score.entailment), logit(score.contradiction)
+    return {
+        **measured,
+        "single": entailment,
+        "second": entailment,
+        "joint": entailment,
+        "contradiction": contradiction,
+    }
 
 
-def _cost(generated: Work, score: ClaimScore) -> Work:
-    return generated.model_copy(
-        update={"claims": 1, "tokens_scored": score.tokens_scored, "passes": score.passes}
+def _cost(before: Work, score: ClaimScore) -> Work:
+    return before.model_copy(
+        update={
+            "claims": before.claims + 1,
+            "tokens_scored": before.tokens_scored + score.tokens_scored,
+            "passes": before.passes + score.passes,
+        }
     )

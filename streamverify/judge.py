@@ -13,7 +13,7 @@ finding moves the probability by its fitted weight and no more: no check alone d
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields
 
 from streamverify.calibration import Calibration, logit
 from streamverify.checks import Signals
@@ -45,7 +45,7 @@ def features(score: ClaimScore, signals: Signals) -> dict[str, float]:
         "joint": logit(score.joint.entailment if score.joint is not None else entailment[0]),
         "contradiction": logit(max(entry.score.contradiction for entry in score.single)),
         "risk": sum(risks) / len(risks) if risks else 0.0,
-        **asdict(signals),
+        **signals.features(),
     }
 
 

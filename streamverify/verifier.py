@@ -12,8 +12,9 @@ from typing import Self
 
 import anyio
 
-from streamverify.assess import Basis, Requirement
+from streamverify.assess import Basis
 from streamverify.calibration import Calibration
+from streamverify.citations import Requirement
 from streamverify.errors import StreamStateError, UsageError
 from streamverify.passages import passages_from
 from streamverify.policy import Flag, Observe, Policy

@@ -48,7 +48,6 @@ class _Job(Generic[T]):
             self.result.append(self.call())
         except BaseException as error:  # noqa: BLE001 - kept, and raised where the call is awaited
             self.error = error
-        self.loop.call_soon(self.done.set)
 
 
 class Workers:
@@ -114,13 +113,15 @@ class Workers:
     def _work(self, job: _Job[object] | None) -> None:
         while job is not None:
             job.execute()
+            following: _Job[object] | None = None
             with self._lock:
-                if job.given_up:
-                    return  # the slot was handed on when the call was given up
-                self._running.discard(job)
-                job = self._waiting.popleft() if self._waiting else None
-                if job is not None:
-                    self._running.add(job)
+                if not job.given_up:  # else its slot was handed on then
+                    self._running.discard(job)
+                    following = self._waiting.popleft() if self._waiting else None
+                if following is not None:
+                    self._running.add(following)
+            job.loop.call_soon(job.done.set)
+            job = following
 
     def _give_up(self, job: _Job[T]) -> None:
         with self._lock:
