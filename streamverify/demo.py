@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncGenerator, Sequence
 from importlib import resources
+from typing import Literal
 
 import anyio
 from pydantic import Field, ValidationError
@@ -55,6 +56,8 @@ class Case(Value):
     question: str
     passages: tuple[CasePassage, ...]
     answer: str
+    require_citations: Literal["never", "claims", "numbers"] = "never"
+    """Which sentences the case expects to carry a citation."""
     sentences: tuple[LabelledSentence, ...]
     """In text order; together they hold every word of the answer."""
 

@@ -47,9 +47,10 @@ def read_passages(path: Path) -> tuple[Passage, ...]:
     Raises:
         InputFileError: what was found is something else. Caller.
     """
-    passages = tuple(_folder(path) if path.is_dir() else _lines(path))
+    folder = _is_folder(path)
+    passages = tuple(_folder(path) if folder else _lines(path))
     if not passages:
-        found = "no .txt or .md file in this folder" if path.is_dir() else "the file is empty"
+        found = "no .txt or .md file in this folder" if folder else "the file is empty"
         raise InputFileError(path, f"{found}; at least one passage is needed")
     return passages
 
@@ -165,6 +166,8 @@ def _object(line: str, path: Path, number: int) -> Mapping[str, Any]:
 
     try:
         value = json.loads(line, parse_constant=refuse_constant)
+    except InputFileError:
+        raise
     except json.JSONDecodeError as error:
         problem = f"not a JSON object on one line: {error.msg} at column {error.colno}"
         raise InputFileError(path, problem, line=number) from None
@@ -218,6 +221,13 @@ class _Row:
 
     def refuse(self, field: str, problem: str) -> NoReturn:
         raise InputFileError(self.path, problem, line=self.number, field=field)
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # opening it as a file will tell why
+        return False
 
 
 def _folder(folder: Path) -> Iterator[Passage]:
