@@ -37,8 +37,13 @@ def summary(report: Report, *, style: Style, width: int, by_hand: ByHand | None 
         Rule(Text(_title(report)), style="dim", characters="─" if style.unicode else "-"),
         _table(report.sentences, style=style, width=width, by_hand=by_hand),
     ]
-    if notes := list(_notes(report, style)):
-        parts += [Text(), *notes]
+    notes = Table.grid(padding=(0, 1, 0, 0))
+    notes.add_column(style="dim", justify="right", width=2, no_wrap=True)
+    notes.add_column()
+    for number, note in _notes(report, style):
+        notes.add_row(number, note)
+    if notes.row_count:
+        parts += [Text(), notes]
     parts.append(Text())
     parts.append(_costs(report, style, by_hand))
     return Group(*parts)
@@ -108,22 +113,22 @@ def _hand(label: Label | None, found: Label, style: Style) -> Text:
     return style.badge(LABELS[label], plain=True)
 
 
-def _notes(report: Report, style: Style) -> Iterator[Text]:
-    """What the checks found, sentence by sentence; correct citations go without saying."""
+def _notes(report: Report, style: Style) -> Iterator[tuple[str, Text]]:
+    """What the checks found, with the number of its sentence; correct citations go without saying."""
     for sentence in report.sentences:
-        number = f"{sentence.index + 1:>2} "
+        number = str(sentence.index + 1)
         if sentence.label is Label.UNVERIFIED:
-            yield Text.assemble((number, "dim"), ("not checked: ", "cyan"), one_line(sentence.reason))
+            yield number, Text.assemble(("not checked: ", "cyan"), one_line(sentence.reason))
         for finding in sentence.findings:
             name = finding.kind.replace("_", " ")
-            yield Text.assemble((number, "dim"), (f"{name}: ", "bold"), one_line(finding.detail))
+            yield number, Text.assemble((f"{name}: ", "bold"), one_line(finding.detail))
         for citation in sentence.citations:
             if citation.finding is CitationFinding.CORRECT or says_nothing_new(citation, sentence.label):
                 continue
             look = CITATIONS[citation.finding]
             better = "" if citation.better is None else f"; {one_line(citation.better)} does support it"
             marker = f"{one_line(citation.marker)} " if citation.marker else ""
-            yield Text.assemble((number, "dim"), f"citation {marker}", style.badge(look, plain=True), better)
+            yield number, Text.assemble(f"citation {marker}", style.badge(look, plain=True), better)
 
 
 def _costs(report: Report, style: Style, by_hand: ByHand | None) -> Table:

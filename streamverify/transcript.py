@@ -75,6 +75,7 @@ CITATIONS: dict[CitationFinding, Look] = {
     CitationFinding.FABRICATED: Look("✗", "x", "fabricated", "red"),
     CitationFinding.MISSING: Look("∅", "0", "no citation", "magenta"),
     CitationFinding.UNSUPPORTED: Look("✗", "x", "no support", "magenta"),
+    CitationFinding.UNVERIFIED: Look("!", "!", "not checked", "cyan"),
 }
 
 _ACTED = {
