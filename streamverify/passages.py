@@ -207,7 +207,7 @@ def _read(item: object, position: int) -> tuple[Passage, bool]:
             return _from_mapping(item, position), False
     if isinstance(getattr(item, "page_content", None), str):
         return _from_document(item)
-    node = getattr(item, "node", item)
+    node: Any = getattr(item, "node", item)
     if callable(getattr(node, "get_content", None)) and isinstance(getattr(node, "node_id", None), str):
         metadata = _metadata(node)
         text = _LABEL.sub("", str(node.get_content()))

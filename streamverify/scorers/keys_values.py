@@ -1,63 +1,84 @@
 """What the premise-cached model remembers of a window: keys and values of every layer.
 
-They are kept in half precision, which halves the memory and moves a logit by less than int8 does, and
-widened for the run that reads them. Widening by NumPy's own cast takes as long as a fifth of a run, so
-it is done on the bits: a half, sign-extended to 32 bits and shifted by 13, is the float of the
-same mantissa with an exponent too small by 112 (127 - 15), whatever the half's exponent.
+They are kept as computed, or in half precision at half the memory. Dynamic int8 rounds activations to 255
+steps, so that the smallest change of a key can tip roundings in every layer above it: half precision
+moves a probability by 0.02 on average, as much as another processor does, in neither direction.
+
+NumPy widens halves one by one, which would take a fifth of a run's time, so it is done on the bits: a
+half, sign-extended to 32 bits and shifted by 13, is a float with the same sign and mantissa and an exponent
+too small by 112 (127 - 15), and multiplying by 2^112 mends that for subnormal numbers too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamverify.errors import ScoringError
 
+CachePrecision = Literal["float32", "float16"]
+
+Floats = NDArray[np.float32]
+
 _EXPONENT = np.float32(2.0**112)
-_SIGN_AND_HALF = np.int32(0x8FFFE000 - (1 << 32))  # the sign, and the 15 bits moved up by 13
+_SIGN_AND_HALF = np.int32(0x8FFFE000 - (1 << 32))  # the sign, and the other 15 bits moved up by 13
+_MAGNITUDE, _INFINITE = 0x7FFF, 0x7C00
 
 
 @dataclass(frozen=True, slots=True)
 class KeysValues:
-    """Keys and values of one window."""
+    """Keys and values of one window, each (layers, 1, heads, tokens, size), in single or half precision."""
 
-    halves: NDArray[np.float16]
-    """(2, layers, 1, heads, tokens, size): keys, then values. Finite."""
+    keys: NDArray[Any]
+    values: NDArray[Any]
 
     @property
     def nbytes(self) -> int:
         """Memory taken, in bytes."""
-        return self.halves.nbytes
+        return self.keys.nbytes + self.values.nbytes
 
-    @classmethod
-    def pack(cls, keys: NDArray[np.float32], values: NDArray[np.float32]) -> KeysValues:
-        """Keep `keys` and `values`, each (layers, 1, heads, tokens, size), in half precision.
-
-        Raises:
-            ScoringError: a number is not finite or too large for half precision (65,504). Operator.
-        """
-        halves = np.empty((2, *keys.shape), np.float16)
-        with np.errstate(over="ignore"):
-            halves[0], halves[1] = keys, values
-        # The largest magnitude is infinite or not a number if any is.
-        if not np.isfinite(np.abs(halves.view(np.int16) & 0x7FFF).max().astype(np.int16).view(np.float16)):
-            raise ScoringError("the model gave keys or values that are not finite")
-        return cls(halves)
+    def wide(self) -> tuple[Floats, Floats]:
+        """Keys and values in single precision; not copied where they are kept so."""
+        return _wide(self.keys), _wide(self.values)
 
 
-def widen(window: KeysValues) -> NDArray[np.float32]:
-    """The same numbers in single precision, (2, layers, 1, heads, tokens, size)."""
-    bits = window.halves.view(np.int16).astype(np.int32)
+def pack(keys: Floats, values: Floats, precision: CachePrecision) -> KeysValues:
+    """What to keep of a window.
+
+    Raises:
+        ScoringError: a number does not fit half precision (65,504), or is none. Operator.
+    """
+    if precision == "float32":
+        return KeysValues(keys, values)
+    return KeysValues(_halved(keys), _halved(values))
+
+
+def join(windows: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    """Several windows side by side along the tokens, in order."""
+    if len(windows) == 1:
+        return windows[0]
+    keys, values = zip(*windows, strict=True)
+    return np.concatenate(keys, axis=3), np.concatenate(values, axis=3)
+
+
+def _halved(floats: Floats) -> NDArray[np.float16]:
+    with np.errstate(over="ignore"):
+        halves = floats.astype(np.float16)
+    if halves.size and (halves.view(np.uint16) & _MAGNITUDE).max() >= _INFINITE:
+        raise ScoringError("the model gave keys or values that do not fit half precision")
+    return halves
+
+
+def _wide(numbers: NDArray[Any]) -> Floats:
+    if numbers.dtype == np.float32:
+        return numbers
+    bits = numbers.view(np.int16).astype(np.int32)
     bits <<= 13
     bits &= _SIGN_AND_HALF
     floats = bits.view(np.float32)
     floats *= _EXPONENT
     return floats
-
-
-def join(windows: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
-    """Several widened windows side by side along the tokens; (2, layers, 1, heads, all tokens, size)."""
-    return windows[0] if len(windows) == 1 else np.concatenate(windows, axis=4)
