@@ -188,7 +188,7 @@ class LLMJudgeScorer:
         """
         if timeout <= 0 or retries < 0 or min(concurrency, windows, window_tokens) < 1:
             raise UsageError(
-                "timeout must be above 0, retries at least 0; concurrency, windows and window_tokens at least 1"
+                "timeout must be above 0, retries at least 0; concurrency, windows, window_tokens at least 1"
             )
         if client is not None and (base_url is not None or api_key is not None):
             raise UsageError("give a client, or base_url and api_key, not both")

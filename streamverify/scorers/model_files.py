@@ -38,6 +38,8 @@ class ModelConfig(Value):
     """Longest window the model was trained on, special tokens counted."""
     claim_tokens: int = Field(gt=2)
     """Longest claim, likewise."""
+    title_tokens: int = Field(default=0, ge=0)
+    """Of a window's tokens, those kept for the passage's title; 0 for a model that is not shown titles."""
     special_tokens: int = Field(default=2, ge=0)
     """Special tokens the tokenizer puts around a text."""
 

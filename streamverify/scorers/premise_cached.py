@@ -119,7 +119,9 @@ class PremiseCachedScorer:
             provider=self._session.provider,
         )
         self._traits = Traits(
-            window_tokens=files.config.window_tokens - files.config.special_tokens,
+            window_tokens=files.config.window_tokens
+            - files.config.special_tokens
+            - files.config.title_tokens,
             claim_tokens=files.config.claim_tokens - files.config.special_tokens,
             concurrency=self._threads,
             calibration=files.calibration,
@@ -154,7 +156,7 @@ class PremiseCachedScorer:
         Raises:
             ScoringError: the model failed, or `abort` was set.
         """
-        ids = tuple(tuple(self._encode(window.text).ids) for window in windows)
+        ids = tuple(tuple(self._encode(self._premise(window)).ids) for window in windows)
         keys = tuple(self._key(window_ids) for window_ids in ids)
         index = LexicalIndex(ids)
         ahead: dict[bytes, tuple[int, ...]] = {}
@@ -266,6 +268,14 @@ class PremiseCachedScorer:
     def _encode(self, text: str, *, special: bool = True) -> Encoding:
         # The tokenizer refuses lone surrogates; what replaces one is as long, so offsets stay right.
         return self._tokenizer.encode(printable(text), add_special_tokens=special)
+
+    def _premise(self, window: Window) -> str:
+        """The window as the model reads it: under its passage's title, as far as that fits."""
+        room = self._config.title_tokens - 1  # one for the colon
+        if not window.title or room < 1:
+            return window.text
+        spans = self.token_spans(window.title)[:room]
+        return f"{window.title[: spans[-1].end]}: {window.text}" if spans else window.text
 
     def _key(self, ids: Sequence[int]) -> bytes:
         return hashlib.sha256(self._salt + np.array(ids, np.int32).tobytes()).digest()
