@@ -22,10 +22,9 @@ from figures import BAD, FIGURES, Row, interval
 from labelled import Dataset, Gold, Item, bundled, read
 from machine import describe
 
-from streamverify import Calibration, Observe, Report, Verifier
+from streamverify import Calibration, Observe, Report, Scorer, Verifier
 from streamverify.citations import LabelledCitation, found_at, measure_agreement
 from streamverify.citations.metrics import NotComputed
-from streamverify.scorers.lexical import LexicalScorer
 from streamverify.types import JudgedSentence
 
 AT_ONCE = 4
@@ -146,12 +145,19 @@ def citation_table(labelled: Sequence[LabelledCitation]) -> tuple[str, dict[str,
     return "\n".join(lines), record
 
 
+def lexical_scorer() -> Scorer:
+    """The scorer without a model."""
+    from streamverify.scorers.lexical import LexicalScorer
+
+    return LexicalScorer()
+
+
 async def run(options: argparse.Namespace) -> dict[str, object]:
     """Measure every set and print as it goes."""
     datasets = [bundled()] if options.quick else [read(path, options.limit) for path in options.datasets]
     calibration = Calibration.read(options.calibration) if options.calibration else None
     results: list[dict[str, object]] = []
-    scorer = {"scorer": LexicalScorer} if options.lexical else {}
+    scorer = {"scorer": lexical_scorer} if options.lexical else {}
     async with Verifier(**scorer, calibration=calibration, verdict_timeout=60) as verifier:
         for dataset in datasets:
             rows, citations = await judge(verifier, dataset)

@@ -253,19 +253,15 @@ class Assessor:
 
     def _support(self, measured: Measured) -> dict[str, float]:
         """For each passage that was looked at, the probability that it alone supports the claim."""
-        best: dict[str, WindowScore] = {}
+        best: dict[str, NliScore] = {}
         for entry in measured.score.single:  # highest entailment first
-            best.setdefault(self._passages[self._windows[entry.window].passage].id, entry)
-        return {
-            passage: self._basis.calibration.probability(
-                _seen_as(features(measured.score, self._check(measured.claim, [entry]).signals), entry.score)
-            )
-            for passage, entry in best.items()
-        }
+            best.setdefault(self._passages[self._windows[entry.window].passage].id, entry.score)
+        calibration = self._basis.calibration
+        return {id_: calibration.probability(_seen_as(measured.features, score)) for id_, score in best.items()}
 
 
 def _seen_as(measured: Mapping[str, float], score: NliScore) -> dict[str, float]:
-    """The features as if the claim had met this premise only."""
+    """The features as if the claim had met this premise only; the checks' signals stay those of the claim."""
     entailment, contradiction = logit(score.entailment), logit(score.contradiction)
     return {
         **measured,
