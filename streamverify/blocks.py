@@ -1,0 +1,211 @@
+"""The markdown pre-pass: what kind of block a line opens, decided from the line's first characters.
+
+Only what LLM answers really contain is read: headings, list items, block quotes, pipe tables, fenced
+code, thematic breaks, reference lists and bold lead-ins. Everything else is prose, in which a single
+line break is a blank like any other.
+
+Rules that differ from CommonMark, because an answer is judged sentence by sentence:
+
+* A line that only consists of bold text is a heading; a bold lead-in (`**Cost:** …`) opens a block.
+* An unindented line after a list item opens a paragraph unless it begins in lower case; so does a line
+  without `>` after a block quote.
+* `(a)`, `a)`, `•`, an emoji and `[1] Title` open list items.
+* A table is one sentence a row, so that one wrong figure does not condemn the table and a verdict need
+  not wait for its end; the delimiter row belongs to the row of column names above it.
+
+Before: segment.py asks here at every line break. After: the rules of `stops` read the prose.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from streamverify.lookahead import Construct, View
+from streamverify.types import SentenceKind
+
+EMOJI = (
+    "\u2600-\u27bf\u2b50\u2b55\U0001f000-\U0001faff"  # symbols and pictographs
+    "\ufe0e\ufe0f\u200d\u20e3\U000e0020-\U000e007f"  # what joins, styles and frames them
+)
+"""Characters of emoji sequences, for use inside a character class."""
+
+BLANKS = re.compile(r"\s*")
+
+_LINE_BREAK = re.compile(r"\r\n?|\n")
+_QUOTE_BLANKS = re.compile(r"[\s>]*")
+_QUOTE_PREFIX = re.compile(r"[> \t]*")
+
+_LINE_END = r"(?=[\r\n]|\Z)"
+_OPENING = Construct(
+    whole=re.compile(
+        rf"""
+          (?P<heading>\#{{1,6}}) (?=\s|\Z)
+        | (?P<backticks>`{{3,}}) [^`\r\n]* {_LINE_END}
+        | (?P<tildes>~{{3,}}) [^\r\n]* {_LINE_END}
+        | (?P<rule> (?: (?P<stroke>[-*_]) (?:[ \t]*(?P=stroke)){{2,}} | ={{3,}} ) [ \t]* {_LINE_END})
+        | (?P<bullet>[-+*] (?=\s|\Z) | [•◦▪‣●▸►]) [ \t]*
+        | (?P<number>[0-9]{{1,3}}) [.)] (?=\s|\Z) [ \t]*
+        | (?P<letter>[a-z] | [ivx]{{2,5}}) \) (?=\s|\Z) [ \t]*
+        | \( (?P<bracketed>[0-9]{{1,3}} | [a-z] | [ivx]{{2,5}}) \) (?=\s|\Z) [ \t]*
+        | (?P<reference>\[ (?:\^\w{{1,16}} | [0-9]{{1,3}}) \] (?: : [ \t]* | [ \t]+ (?=[A-Z"“<]|https?:)))
+        | (?P<title>\*\* (?=[^*\s]) [^*\r\n]{{0,79}} [^*\r\n.!?…。！？] \*\* :? [ \t]* {_LINE_END})
+        | (?P<lead>\*\* (?=[^*\s]) (?: [^*\r\n]{{0,79}} [:.] \*\* | [^*\r\n]{{1,80}} \*\* [ \t]? [:–—] ))
+        | (?P<table>\|)
+        | (?P<emoji>[{EMOJI}]+ | [0-9]\ufe0f?\u20e3) [ \t]*
+        | (?P<quote>>)
+        """,
+        re.VERBOSE,
+    ),
+    part=re.compile(
+        rf"""
+        (?: \#{{1,6}}
+        | `{{1,2}} | `{{3,}} [^`\r\n]*
+        | ~{{1,2}} | ~{{3,}} [^\r\n]*
+        | (?P<stroke>[-*_]) (?:[ \t]*(?P=stroke))* [ \t]*
+        | =+ [ \t]*
+        | [+•◦▪‣●▸►] [ \t]*
+        | [0-9]{{1,3}} (?:[.)] [ \t]*)?
+        | (?:[a-z] | [ivx]{{2,5}}) (?:\) [ \t]*)?
+        | \( (?:[0-9]{{0,3}} | [a-z] | [ivx]{{2,5}}) (?:\) [ \t]*)?
+        | \[ (?:\^\w{{0,16}} | [0-9]{{0,3}}) (?:\] (?: : [ \t]* | [ \t]* (?:h|ht|htt|http|https)?)? )?
+        | \*\* [^*\r\n]{{0,80}} (?:\* (?:\* :? [ \t]* )?)?
+        | [{EMOJI}]+ [ \t]* | [0-9]\ufe0f?\u20e3? [ \t]*
+        )?
+        """,
+        re.VERBOSE,
+    ),
+)
+_DELIMITER_ROW = Construct(
+    whole=re.compile(rf"\|[ \t:|-]*-[ \t:|-]*{_LINE_END}"),
+    part=re.compile(r"(?:\|[ \t:|-]*)?"),
+)
+
+
+class Block(NamedTuple):
+    """The block a stretch of the answer stands in."""
+
+    kind: SentenceKind = SentenceKind.PROSE
+    quoted: bool = False
+    """Its lines begin with `>`."""
+    listed: bool = False
+    """It is a list item, so that `2.` on the next line is the next one."""
+    one_line: bool = False
+    """A line break always ends it, and nothing else does."""
+    header: bool = False
+    """It is the first row of a table, which a delimiter row may still join."""
+    fence: str = ""
+    """The characters the line that closes the code begins with; empty outside code."""
+
+
+_ITEM = Block(SentenceKind.LIST_ITEM, listed=True)
+_FIRST = frozenset({"1", "a", "i"})  # a list inside a paragraph begins with one of these
+_UNDERLINES = ({"="}, {"-"})
+
+
+class Line(NamedTuple):
+    """The next line that is not blank."""
+
+    start: int
+    """Offset of its first character, indentation included."""
+    content: int
+    """Offset from which it reads as text: after indentation and markers."""
+    block: Block
+    opens: bool
+    """Whether it opens a block; otherwise it carries on the paragraph before."""
+
+
+def first_line(view: View, at: int) -> Line:
+    """The first line of the answer, blank lines skipped.
+
+    Raises:
+        Undecided: the characters that decide have not come yet.
+    """
+    content, start, _ = _gap(view, at, quoted=False)
+    block, content = _opening(view, content, Block(), fresh=True, quoted=False) or (Block(), content)
+    return Line(start, content, block, opens=True)
+
+
+def next_line(view: View, at: int, block: Block, *, invited: bool = False, underlines: bool = False
+) -> Line | None:
+    """The line after the line break in the blanks at `at`; None where nothing but blanks follows.
+
+    Args:
+        view: The answer so far.
+        at: Offset of blanks that contain a line break.
+        block: The block before the line break.
+        invited: The text before ends in a colon, so any list may follow.
+        underlines: The text before is one line that `===` or `---` below it makes a heading.
+
+    Raises:
+        Undecided: the characters that decide have not come yet.
+    """
+    content, start, breaks = _gap(view, at, quoted=block.quoted)
+    if not view.char(content):
+        return None
+    if block.header and breaks == 1 and (row := view.match(_DELIMITER_ROW, content)):
+        return Line(start, row.end(), block._replace(header=False), opens=False)
+    quoted = ">" in view.text[start:content]
+    before = block if breaks == 1 else Block(listed=block.listed)
+    fresh = invited or breaks > 1 or block.one_line or block.quoted != quoted
+    if opening := _opening(view, content, before, fresh=fresh, quoted=quoted):
+        opened, end = opening
+        underline = underlines and breaks == 1 and set(view.text[content:end].strip()) in _UNDERLINES
+        return Line(start, end, opened, opens=not underline)
+    if breaks > 1 or block.one_line or block.quoted != quoted:
+        nested = block.listed and content - start > 1
+        kind = SentenceKind.LIST_ITEM if nested else SentenceKind.PROSE
+        return Line(start, content, _within(Block(kind, listed=nested), quoted=quoted), opens=True)
+    if block.kind is SentenceKind.LIST_ITEM and content == start and not view.char(content).islower():
+        return Line(start, content, Block(), opens=True)
+    return Line(start, content, block, opens=False)
+
+
+def _gap(view: View, at: int, *, quoted: bool) -> tuple[int, int, int]:
+    """Where the blanks at `at` end, where the last line in them begins, and their line breaks."""
+    end = view.skip(BLANKS, at)
+    if quoted and view.char(end) == ">":
+        end = view.skip(_QUOTE_BLANKS, end)
+    blanks = view.text[at:end]
+    start = at + max(blanks.rfind("\n"), blanks.rfind("\r")) + 1
+    return end, start, len(_LINE_BREAK.findall(blanks))
+
+
+def _opening(view: View, at: int, before: Block, *, fresh: bool, quoted: bool) -> tuple[Block, int] | None:
+    """The block that the markers at `at` open, and where its text begins; None for plain text."""
+    found = view.match(_OPENING, at)
+    if not found:
+        return None
+    marker, end = found.lastgroup or "", found.end()
+    match marker:
+        case "quote" if not quoted:
+            content = view.skip(_QUOTE_PREFIX, at)
+            inside = _opening(view, content, Block(), fresh=True, quoted=True)
+            return inside or (_within(Block(), quoted=True), content)
+        case "backticks" | "tildes" if not quoted:
+            return Block(SentenceKind.CODE, fence=found[marker]), end
+        case "heading" | "rule" | "title":
+            opened = Block(SentenceKind.HEADING, one_line=True)
+        case "table":
+            opened = Block(SentenceKind.TABLE, one_line=True, header=before.kind is not SentenceKind.TABLE)
+        case "lead":
+            opened, end = Block(listed=before.listed), at
+        case "reference" | "emoji":
+            opened = _ITEM
+        case "bullet":
+            opened, end = _nested(view, end, quoted=quoted)
+        case "number" | "letter" | "bracketed" if fresh or before.listed or found[marker] in _FIRST:
+            opened, end = _nested(view, end, quoted=quoted)
+        case _:
+            return None
+    return _within(opened, quoted=quoted), end
+
+
+def _nested(view: View, at: int, *, quoted: bool) -> tuple[Block, int]:
+    """A list item whose text at `at` may itself begin with a marker (`- 1. …`) or be code."""
+    inside = _opening(view, at, _ITEM, fresh=True, quoted=quoted)
+    return inside if inside and (inside[0].listed or inside[0].fence) else (_ITEM, at)
+
+
+def _within(block: Block, *, quoted: bool) -> Block:
+    return block._replace(kind=SentenceKind.QUOTE, quoted=True) if quoted else block
