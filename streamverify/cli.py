@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, ParamSpec, TypeVar
 
 import typer
 
+from streamverify import __version__
+
 if TYPE_CHECKING:
     from streamverify.demo import Case
     from streamverify.policy import Policy
@@ -95,7 +97,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         app(args=None if arguments is None else list(arguments), prog_name="streamverify")
     except SystemExit as ending:
-        return ending.code if isinstance(ending.code, int) else USAGE
+        assert isinstance(ending.code, int), "typer exits with numbers only"
+        return ending.code
     return 0
 
 
@@ -129,9 +132,7 @@ def streamverify(
 ) -> None:
     """Tell which sentences of an answer its passages support, while it streams."""
     if version:
-        from importlib.metadata import version as installed  # noqa: PLC0415 - slow, seldom needed
-
-        print(f"streamverify {installed('streamverify')}")
+        print(f"streamverify {__version__}")
         raise typer.Exit
 
 
