@@ -97,8 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         app(args=None if arguments is None else list(arguments), prog_name="streamverify")
     except SystemExit as ending:
-        assert isinstance(ending.code, int), "typer exits with numbers only"
-        return ending.code
+        return int(ending.code or 0)
     return 0
 
 
