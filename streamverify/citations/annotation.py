@@ -67,7 +67,7 @@ def insertion_point(
         return body
     before = text[max(0, match.start() - _TAIL) : match.start()]
     abbreviation = match["stop"] == "." and _ABBREVIATION.search(before)
-    return body if abbreviation or _QUOTES.search(match["close"]) else match.start()
+    return body if abbreviation or _QUOTES.search(match["close"]) else len(text[: match.start()].rstrip())
 
 
 def suggest(

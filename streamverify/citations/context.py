@@ -58,7 +58,8 @@ def is_index(text: str, start: int, end: int) -> bool:
     if name is None:
         return False
     word = name[1]
-    looks_like_code = (len(word) == 1 and word.islower()) or "_" in word or "$" in word or word in _CONTAINERS
+    variable = (len(word) == 1 and word.islower()) or (word[0] == "$" and word[1:2].isalpha())
+    looks_like_code = variable or "_" in word or word in _CONTAINERS
     return looks_like_code or bool(_OPERATION.match(text, end))
 
 

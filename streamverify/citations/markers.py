@@ -87,18 +87,18 @@ class _Scan:
     def __init__(self, text: str, known: Resolver | None) -> None:
         self._text = text
         self._known = known
+        self._hidden = masked(text)
         self._found: list[Marker] = []
         self._refused = -1  # end of the last square bracket that was not a marker
 
     def run(self) -> tuple[Marker, ...]:
         text = self._text
-        hidden = masked(text)
         defined = {definition.start for definition in find_definitions(text)}
         position = 0
         while match := _OPENERS.search(text, position):
             start = match.start()
             position = match.end()
-            if not covers(hidden, start) and start not in defined:
+            if not covers(self._hidden, start) and start not in defined:
                 position = max(position, self._read(match))
         return tuple(self._found)
 
@@ -142,7 +142,8 @@ class _Scan:
             if content.strip(".… ").lower() not in {"", "sic"}:
                 self._refused = end
             return start + 1
-        if start == self._refused or context.is_index(self._text, start, end):
+        behind_address = start > 0 and covers(self._hidden, start - 1)
+        if start == self._refused or (not behind_address and context.is_index(self._text, start, end)):
             self._refused = end
             return end
         keys, form = read
@@ -165,7 +166,7 @@ class _Scan:
         """A passage's id, title or file name, or something of the shape of this stream's ids."""
         if self._known is None:
             return None
-        for name in (content, forms.plain(content)):
+        for name in dict.fromkeys((forms.plain(content), content)):
             if key := self._known.name_key(name):
                 return (key,), "title" if key.kind == "title" else "id"
         return None
@@ -269,7 +270,7 @@ class _Scan:
 
     def _digits(self, digits: str) -> str:
         """`¹²` is twelve, unless only one and two are passages."""
-        if self._known is None or len(digits) == 1 or self._known.resolve_key(Key("number", digits)):
+        if self._known is None or not 1 < len(digits) <= 3 or self._known.resolve_key(Key("number", digits)):
             return digits
         each = all(self._known.resolve_key(Key("number", digit)) for digit in digits)
         return ",".join(digits) if each else digits

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 Numbering = Literal["auto", "one", "zero"]
 
-_NUMBERED = re.compile(r"(.*?)(\d+)")
+_NUMBERED = re.compile(r"(.*?)(\d{1,9})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +198,7 @@ class Resolver:
         target = self._targets.get(label)
         if target is not None and (found := self._defined(target)) is not None:
             return found
-        return self._number(label) if label.isdigit() else self._named(label)
+        return self._number(label) if label.isdecimal() else self._named(label)
 
     def _defined(self, target: str) -> tuple[str, ...] | None:
         """What a footnote's text means: a name, an address, a marker, a title in it; or None."""
@@ -212,7 +212,12 @@ class Resolver:
         if markers := find_markers(target, known=plain):
             return tuple(dict.fromkeys(id_ for marker in markers for id_ in plain.resolve(marker)))
         words = f" {normal(target)} "
-        held = [(len(name), ids) for name, ids in self._names.titles.items() if f" {name} " in words]
+        # A lone word of the prose may be an id by chance; a title's words in a row are not.
+        names = {
+            **self._names.titles,
+            **{name: ids for name, ids in self._names.exact.items() if " " in name},
+        }
+        held = [(len(name), ids) for name, ids in names.items() if f" {name} " in words]
         return max(held)[1] if held else None
 
     def _named(self, name: str) -> tuple[str, ...]:
@@ -278,7 +283,7 @@ def _shapes(passages: Sequence[Passage]) -> re.Pattern[str] | None:
 
 def _is_run(ids: Sequence[str]) -> bool:
     """Whether the ids are the numbers 0…n-1 or 1…n, in any order."""
-    if not all(id_.isdigit() for id_ in ids):
+    if not all(id_.isdecimal() and len(id_) < 10 for id_ in ids):
         return False
     numbers = sorted(map(int, ids))
     return numbers[0] <= 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
