@@ -292,9 +292,8 @@ def test_the_table_is_long_enough():
 
 
 marker_texts = st.sampled_from(
-    ["[1]", "[1, 3]", "[1-3]", "[^2]", "[p1]", "[kb-7]", "(Leave Manual, 2023)", "(Smith et al.,
-    2021)", "【4†source】",
-     "¹", "[2](https://a.org)", '<cite id="p1">', "<sup>3</sup>", "[Source 2]", r"\[2\]"]
+    ["[1]", "[1, 3]", "[1-3]", "[^2]", "[p1]", "[kb-7]", "(Leave Manual, 2023)", "(Smith et al., 2021)",
+     "【4†source】", "¹", "[2](https://a.org)", '<cite id="p1">', "<sup>3</sup>", "[Source 2]", r"\[2\]"]
 )  # fmt: skip
 noise = st.text(alphabet="ab .,([])【】<>`$\\^¹²-–:;/\n012'\"†=x", max_size=40)
 prose = st.text(alphabet="abcdefghij klm.,é中 ", max_size=20)
@@ -358,11 +357,10 @@ def test_markers_behind_the_stop_stay_with_their_sentence(markers):
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize(
     "piece",
-    ["[", "]", "(", "[1", "[1]", "[[1]", "(a", "(a(b)", "【", "【1†", "`", "`a``", "<cite",
-    "<cite id=1>", "<code>", "$a",
-     "\\[", "\\(", "¹", "¹⁻", "[a](", "[a](b(", "[1](x", "https://a", "Smith et al. (2021", "(A, ",
-     "(A and B, 2020; ", "\n[1]: x",
-     "```\n", "~~~", "[1, ", "[Doc 1, ", "x[1][", "([1, 2]", "A b-", "[p1, kb-7, "],
+    ["[", "]", "(", "[1", "[1]", "[[1]", "(a", "(a(b)", "【", "【1†", "`", "`a``", "<cite", "<cite id=1>",
+     "<code>", "$a", "\\[", "\\(", "¹", "¹⁻", "[a](", "[a](b(", "[1](x", "https://a", "Smith et al. (2021",
+     "(A, ", "(A and B, 2020; ", "\n[1]: x", "```\n", "~~~", "[1, ", "[Doc 1, ", "x[1][", "([1, 2]", "A b-",
+     "[p1, kb-7, "],
 )  # fmt: skip
 def test_hostile_text_is_read_in_one_pass(piece):
     find_markers(piece * (30_000 // len(piece)), known=KNOWN)
