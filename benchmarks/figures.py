@@ -115,7 +115,9 @@ def calibration_error(rows: Sequence[Row]) -> float | None:
     scores = np.array([row.score for row in scored], np.float64)
     truth = np.array([row.gold == "supported" for row in scored], np.float64)
     bins = np.minimum((scores * 10).astype(int), 9)
-    gaps = [abs(scores[bins == b].mean() - truth[bins == b].mean()) * (bins == b).mean() for b in np.unique(bins)]
+    gaps = [
+        abs(scores[bins == b].mean() - truth[bins == b].mean()) * (bins == b).mean() for b in np.unique(bins)
+    ]
     return float(np.sum(gaps))
 
 

@@ -1,4 +1,4 @@
-"""Labelled sets as items to verify: whole answers with labelled sentences, or single claims with a premise."""
+"""Labelled sets as items to verify: whole answers with labelled sentences, or claims with a premise."""
 
 from __future__ import annotations
 

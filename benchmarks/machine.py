@@ -36,7 +36,7 @@ def _cpu() -> str:
 def _commit() -> str:
     try:
         return subprocess.run(
-            ["git", "describe", "--always", "--dirty"],  # noqa: S607 - whatever git the developer has
+            ["git", "describe", "--always", "--dirty"],
             capture_output=True,
             text=True,
             check=True,

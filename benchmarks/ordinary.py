@@ -1,4 +1,4 @@
-"""The ordinary way: the same weights, every sentence read together with every window, as a cross-encoder does."""
+"""The ordinary way: the same weights read every sentence together with every window."""
 
 from __future__ import annotations
 

@@ -85,7 +85,9 @@ class Bar:
             if limit is not None and getattr(figures, name) > limit
         ]
         if self.ordinary_cpu_ratio is not None and figures.ordinary_cpu_ratio < self.ordinary_cpu_ratio:
-            missed.append(f"ordinary_cpu_ratio {figures.ordinary_cpu_ratio:.3g} < {self.ordinary_cpu_ratio:g}")
+            missed.append(
+                f"ordinary_cpu_ratio {figures.ordinary_cpu_ratio:.3g} < {self.ordinary_cpu_ratio:g}"
+            )
         return missed
 
 
@@ -126,7 +128,9 @@ async def bare(row: Row, seed: int) -> tuple[float, list[float]]:
     return time.perf_counter() - began, firsts
 
 
-async def verified(verifier: Verifier, row: Row, seed: int) -> tuple[float, list[float], list[float], list[Report]]:
+async def verified(
+    verifier: Verifier, row: Row, seed: int
+) -> tuple[float, list[float], list[float], list[Report]]:
     """Seconds until all streams ended, until the first text of each, every verdict's lag, the reports."""
     firsts: list[float] = []
     lags: list[float] = []
@@ -157,7 +161,7 @@ async def verified(verifier: Verifier, row: Row, seed: int) -> tuple[float, list
 
 
 async def measure(row: Row, repeats: int, ordinary_ms_per_pair: float) -> Figures:
-    """The row's figures over `repeats` pairs of a bare and a verified run, each pair with passages of its own."""
+    """The row's figures over `repeats` pairs of a bare and a verified run, each with its own passages."""
     ratios: list[float] = []
     delays: list[float] = []
     cpu: list[float] = []
@@ -252,7 +256,9 @@ def show(rows: Sequence[tuple[Row, Figures]]) -> None:
 
 def main() -> int:
     """Measure, print, optionally write and check."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true", help="only the rows with a bar, once each")
     parser.add_argument("--check", action="store_true", help="exit 1 where a bar is missed")
     parser.add_argument("--repeats", type=int, default=3)
@@ -267,14 +273,18 @@ def main() -> int:
         results.append((row, figures))
         for bar in BARS:
             if bar.row == row:
-                missed += [f"{row.streams} stream(s) at {row.rate} tokens/s: {miss}" for miss in bar.missed(figures)]
+                missed += [
+                    f"{row.streams} stream(s) at {row.rate} tokens/s: {miss}" for miss in bar.missed(figures)
+                ]
     process = {
         "import_seconds": seconds_of(IMPORT),
         "verifier_mb": seconds_of(MEMORY),
         "idle_cpu_share": seconds_of(IDLE),
     }
     limits = {"import_seconds": 0.3, "verifier_mb": 200, "idle_cpu_share": 0.01}
-    missed += [f"{name} {process[name]:.3g} > {limit:g}" for name, limit in limits.items() if process[name] > limit]
+    missed += [
+        f"{name} {process[name]:.3g} > {limit:g}" for name, limit in limits.items() if process[name] > limit
+    ]
     show(results)
     print("; ".join(f"{name} {value:.3g}" for name, value in process.items()))
     print(f"ordinary way: {ordinary:.1f} CPU ms for one sentence and one window read together")

@@ -69,12 +69,16 @@ async def judge(verifier: Verifier, dataset: Dataset) -> tuple[list[Row], list[L
 
     async def one(item: Item) -> None:
         async with limiter:
-            report = await verifier.check(item.answer, item.passages, policy=Observe(), question=item.question)
+            report = await verifier.check(
+                item.answer, item.passages, policy=Observe(), question=item.question
+            )
         covered = covering(report, item.gold)
         rows[item.id] = [row_for(item, gold, found) for gold, found in zip(item.gold, covered, strict=True)]
         written = [citation for sentence in report.sentences for citation in sentence.citations]
         citations[item.id] = [
-            LabelledCitation(label.finding, gold.label == "supported", found_at(written, label.start, label.end))
+            LabelledCitation(
+                label.finding, gold.label == "supported", found_at(written, label.start, label.end)
+            )
             for gold in item.gold
             for label in gold.citations
         ]
@@ -108,11 +112,17 @@ def figure_table(results: Sequence[dict[str, object]]) -> str:
 
 def by_kind(rows: Sequence[Row]) -> str:
     """Markdown: for each kind and gold label how many were labelled what."""
-    lines = ["| kind | gold | n | supported | unsupported | contradicted | no claim | unverified |", "|---|" * 1 + "---|" * 7]
+    lines = [
+        "| kind | gold | n | supported | unsupported | contradicted | no claim | unverified |",
+        "|---|" * 1 + "---|" * 7,
+    ]
     kinds = sorted({(row.kind, row.gold) for row in rows})
     for kind, gold in kinds:
         chosen = [row.label for row in rows if (row.kind, row.gold) == (kind, gold)]
-        counts = [chosen.count(label) for label in ("supported", "unsupported", "contradicted", "no_claim", "unverified")]
+        counts = [
+            chosen.count(label)
+            for label in ("supported", "unsupported", "contradicted", "no_claim", "unverified")
+        ]
         lines.append(f"| {kind} | {gold} | {len(chosen)} | " + " | ".join(map(str, counts)) + " |")
     return "\n".join(lines)
 
@@ -125,8 +135,8 @@ def citation_table(labelled: Sequence[LabelledCitation]) -> tuple[str, dict[str,
         return f"not computed ({value.reason})" if isinstance(value, NotComputed) else f"{value:.3f}"
 
     lines = [
-        f"citations: {len(labelled)} labelled, agreement {shown(agreement.accuracy)}, "
-        f"on supported sentences {shown(agreement.on_supported)}, on others {shown(agreement.on_others)}",
+        f"citations: {len(labelled)} labelled, agreement {shown(agreement.accuracy)}",
+        f"  on supported sentences {shown(agreement.on_supported)}, on others {shown(agreement.on_others)}",
         *(f"  {finding}: {shown(value)}" for finding, value in agreement.per_finding.items()),
         "confusion on supported sentences (label, finding: count)",
         *(f"  {a} → {b}: {n}" for (a, b), n in sorted(agreement.confusion.items(), key=str)),
@@ -184,7 +194,9 @@ async def run(options: argparse.Namespace) -> dict[str, object]:
 
 def main() -> int:
     """Measure, print, optionally write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("datasets", nargs="*", type=Path)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--limit", type=int, help="items per set, chosen by a fixed seed")

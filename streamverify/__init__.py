@@ -156,14 +156,27 @@ __all__ = [
 _HOMES = {
     "calibration": "Calibration",
     "decorator": "CheckedAnswer VerifiedPieces VerifiedSyncPieces verified",
-    "errors": "MissingExtraError ModelChecksumError ModelContractError ModelError ModelNotFoundError PassageError PieceError ProviderError ScoringError ScoringTimeoutError StreamStateError StreamVerifyError UsageError",
-    "events": "Event SentenceClosed SentenceJudged StreamFailed StreamFinished StreamHalted StreamOpened TextReleased",
-    "policy": "Decision Flag Halt Observe Policy Redact Release Repair RepairRequest Tally every_sentence with_numbers",
+    "errors": (
+        "MissingExtraError ModelChecksumError ModelContractError ModelError ModelNotFoundError "
+        "PassageError PieceError ProviderError ScoringError ScoringTimeoutError StreamStateError "
+        "StreamVerifyError UsageError"
+    ),
+    "events": (
+        "Event SentenceClosed SentenceJudged StreamFailed StreamFinished StreamHalted StreamOpened "
+        "TextReleased"
+    ),
+    "policy": (
+        "Decision Flag Halt Observe Policy Redact Release Repair RepairRequest Tally every_sentence "
+        "with_numbers"
+    ),
     "retrieval": "retrieved",
     "scorers.protocol": "Scorer",
     "segment": "Segmenter SentenceSegmenter",
     "stream": "VerifiedStream",
-    "types": "Action Citation CitationFinding Evidence Finding FindingKind Fingerprint JudgedSentence Label Passage Replacement Report Sentence SentenceKind Span Timings Verdict Work",
+    "types": (
+        "Action Citation CitationFinding Evidence Finding FindingKind Fingerprint JudgedSentence Label "
+        "Passage Replacement Report Sentence SentenceKind Span Timings Verdict Work"
+    ),
     "verifier": "Verifier",
 }
 """Module to the public names that live in it."""

@@ -33,7 +33,7 @@ class _AsyncioLoop:
         self._loop = asyncio.get_running_loop()
 
     def spawn(self, run: Callable[[], Coroutine[Any, Any, None]], name: str) -> object:
-        return self._asyncio.create_task(run(), name=name)  # noqa: TID251 - owned by the caller
+        return self._asyncio.create_task(run(), name=name)
 
     def call_soon(self, callback: Callable[[], object]) -> None:
         if not self._loop.is_closed():

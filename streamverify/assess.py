@@ -206,7 +206,9 @@ class Assessor:
 
         def refuse(reason: str, kind: FindingKind | None = None) -> Verdict:
             detail = reason.partition(": ")[2]
-            findings = () if kind is None else (Finding(kind=kind, start=span.start, end=span.end, detail=detail),)
+            findings = (
+                () if kind is None else (Finding(kind=kind, start=span.start, end=span.end, detail=detail),)
+            )
             return Verdict(index=sentence.index, label=Label.UNVERIFIED, reason=reason, findings=findings)
 
         if self._prepared is None:
@@ -214,7 +216,9 @@ class Assessor:
         language = detect(claim.text) if languages is not None else None
         if language is not None and languages is not None and language not in languages:
             covered = ", ".join(sorted(languages))
-            return refuse(f"language: reads like {language!r}, the scorer covers {covered}", FindingKind.LANGUAGE)
+            return refuse(
+                f"language: reads like {language!r}, the scorer covers {covered}", FindingKind.LANGUAGE
+            )
         tokens = len(scorer.token_spans(claim.text))
         if tokens > limit:
             reason = f"too_long: {tokens} tokens in one sentence, the scorer reads {limit}"
@@ -257,7 +261,9 @@ class Assessor:
         for entry in measured.score.single:  # highest entailment first
             best.setdefault(self._passages[self._windows[entry.window].passage].id, entry.score)
         calibration = self._basis.calibration
-        return {id_: calibration.probability(_seen_as(measured.features, score)) for id_, score in best.items()}
+        return {
+            id_: calibration.probability(_seen_as(measured.features, score)) for id_, score in best.items()
+        }
 
 
 def _seen_as(measured: Mapping[str, float], score: NliScore) -> dict[str, float]:

@@ -23,7 +23,7 @@ class Calibration(Value):
 
     kind: Literal["logistic"] = "logistic"
     weights: dict[str, float] = Field(default_factory=lambda: {"single": 1.0})
-    """Feature name to weight; features are named and defined in `judge.py`. Unknown names are refused there."""
+    """Feature name to weight; `judge.py` defines the features and refuses unknown names."""
     bias: float = 0.0
     threshold: float = Field(default=0.5, gt=0, lt=1)
     """A sentence whose probability reaches this is SUPPORTED."""

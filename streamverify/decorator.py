@@ -185,7 +185,9 @@ def verified(
         for name in (passages, question):
             if name is not None and name not in signature.parameters:
                 known = ", ".join(signature.parameters) or "none"
-                raise UsageError(f"{function.__qualname__} has no parameter {name!r}; its parameters are: {known}")
+                raise UsageError(
+                    f"{function.__qualname__} has no parameter {name!r}; its parameters are: {known}"
+                )
         call = _Call(signature, passages, question, policy, verifier)
 
         if inspect.iscoroutinefunction(function):
@@ -259,7 +261,8 @@ class _Call:
                 return VerifiedPieces(stream)
             return VerifiedSyncPieces(stream, verifier)
         raise UsageError(
-            f"a function decorated with @verified must return str or an iterator of str, not {type(result).__name__}"
+            "a function decorated with @verified must return str or an iterator of str, "
+            f"not {type(result).__name__}"
         )
 
     def _given(

@@ -102,7 +102,7 @@ class ProviderError(ModelError):
         """Name the provider wanted and those the runtime offers."""
         self.wanted, self.available = wanted, tuple(available)
         super().__init__(
-            f"provider {wanted!r} is not available (this onnxruntime offers {', '.join(available) or 'none'}); "
+            f"provider {wanted!r} is not available; this onnxruntime offers {', '.join(available) or 'none'}: "
             "for CUDA, uninstall onnxruntime and install onnxruntime-gpu, or choose provider='cpu'"
         )
 

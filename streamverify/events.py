@@ -96,7 +96,6 @@ Terminal = StreamFinished | StreamHalted | StreamFailed
 Event = StreamOpened | TextReleased | SentenceClosed | SentenceJudged | Terminal
 
 
-
 def read_event(line: str | bytes) -> Event:
     """The event that was written as this JSON.
 

@@ -59,11 +59,14 @@ def check_calibration(calibration: Calibration) -> None:
     unknown = sorted({*calibration.weights, *calibration.contradiction_weights} - known)
     if unknown:
         raise ModelContractError(
-            f"the calibration weighs unknown features {', '.join(unknown)}; known are {', '.join(sorted(known))}"
+            f"the calibration weighs unknown features {', '.join(unknown)}; "
+            f"known are {', '.join(sorted(known))}"
         )
 
 
-def label_for(calibration: Calibration, measured: Mapping[str, float], *, contradiction: bool) -> tuple[Label, float]:
+def label_for(
+    calibration: Calibration, measured: Mapping[str, float], *, contradiction: bool
+) -> tuple[Label, float]:
     """The label and the calibrated probability that the passages support the claim.
 
     Args:
@@ -79,7 +82,9 @@ def label_for(calibration: Calibration, measured: Mapping[str, float], *, contra
     return Label.UNSUPPORTED, probability
 
 
-def conflict(claim: Claim, score: ClaimScore, windows: Sequence[Window], ids: Sequence[str]) -> Finding | None:
+def conflict(
+    claim: Claim, score: ClaimScore, windows: Sequence[Window], ids: Sequence[str]
+) -> Finding | None:
     """A finding where one passage entails the claim and another contradicts it.
 
     Args:
@@ -119,7 +124,9 @@ def unsupported_spans(
         if token.risk >= threshold and (span := placed(claim, token.start, token.end)) is not None
     ]
     found += [
-        Span(finding.start, finding.end) for finding in findings if finding.kind is not FindingKind.SOURCE_CONFLICT
+        Span(finding.start, finding.end)
+        for finding in findings
+        if finding.kind is not FindingKind.SOURCE_CONFLICT
     ]
     inside = sorted(
         Span(max(span.start, fallback.start), min(span.end, fallback.end))

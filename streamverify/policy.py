@@ -205,12 +205,16 @@ class Redact:
 
     def redact(self, sentence: Sentence) -> Decision:
         """The sentence, all of it behind the placeholder."""
-        return Decision(Action.REDACT, replaced(sentence, [(body(sentence), self.placeholder)], Action.REDACT))
+        return Decision(
+            Action.REDACT, replaced(sentence, [(body(sentence), self.placeholder)], Action.REDACT)
+        )
 
 
 def _with_blank(sentence: Sentence, start: int, end: int) -> Span:
     """A marker and the blank before it, which would otherwise stand alone before the full stop."""
-    before = sentence.text[start - sentence.start - 1 : start - sentence.start] if start > sentence.start else ""
+    before = (
+        sentence.text[start - sentence.start - 1 : start - sentence.start] if start > sentence.start else ""
+    )
     return Span(start - 1 if before == " " else start, end)
 
 
@@ -257,10 +261,13 @@ class Halt:
         if verdict.label in self.labels:
             return Decision(Action.HALT, reason=f"sentence {sentence.index} is {verdict.label}")
         if self.max_ungrounded is not None and ungrounded > self.max_ungrounded:
-            return Decision(Action.HALT, reason=f"{ungrounded} ungrounded sentences, {self.max_ungrounded} allowed")
+            return Decision(
+                Action.HALT, reason=f"{ungrounded} ungrounded sentences, {self.max_ungrounded} allowed"
+            )
         if self.max_share is not None and claims >= self.min_claims and ungrounded / claims > self.max_share:
             return Decision(
-                Action.HALT, reason=f"{ungrounded} of {claims} claims ungrounded, {self.max_share:.0%} allowed"
+                Action.HALT,
+                reason=f"{ungrounded} of {claims} claims ungrounded, {self.max_share:.0%} allowed",
             )
         action = Action.FLAG if bad else Action.RELEASE
         return Decision(action, whole(sentence, action) if self.hold else ())
@@ -313,7 +320,10 @@ class Repair:
 
     def wants_repair(self, sentence: Sentence, verdict: Verdict) -> bool:
         """Whether the fallback would redact this sentence."""
-        return self.holds(sentence) and self.fallback.decide(sentence, verdict, Tally(0, 0)).action is Action.REDACT
+        return (
+            self.holds(sentence)
+            and self.fallback.decide(sentence, verdict, Tally(0, 0)).action is Action.REDACT
+        )
 
     def decide(self, sentence: Sentence, verdict: Verdict, tally: Tally) -> Decision:
         """What happens without a replacement that passed."""

@@ -43,7 +43,7 @@ class Portal:
         with self._lock:
             portal, thread, self._portal = self._portal, self._thread, None
         if portal is not None and thread is not None:
-            portal.call(portal.stop, True)  # noqa: FBT003 - anyio takes it by position
+            portal.call(portal.stop, True)
             thread.join()
 
     def _start(self) -> BlockingPortal:

@@ -255,13 +255,15 @@ class Pump:
         self._prepare_ms = self._now()
         preparation.finish(assessor)
 
-    async def _judge(self, sentence: Sentence, previous: Sequence[Sentence], preparation: _Preparation) -> None:
+    async def _judge(
+        self, sentence: Sentence, previous: Sequence[Sentence], preparation: _Preparation
+    ) -> None:
         closed_ms = self._now()
         failed: Exception | None = None
         replacement: Replacement | None = None
         try:
             verdict = await self._verdict(sentence, previous, preparation)
-        except Exception as error:  # noqa: BLE001 - `on_failure` decides
+        except Exception as error:
             if self._settings.on_failure == "raise":
                 raise
             failed = error
@@ -294,7 +296,9 @@ class Pump:
         abort = Abort()
         try:
             assessment = await self._settings.workers.run(
-                lambda: assessor.assess(sentence, previous, abort), abort, timeout=self._settings.verdict_timeout
+                lambda: assessor.assess(sentence, previous, abort),
+                abort,
+                timeout=self._settings.verdict_timeout,
             )
         except ScoringError:
             raise

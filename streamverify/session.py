@@ -116,7 +116,11 @@ class Session:
         """The first event."""
         summaries = tuple(PassageSummary(id=p.id, title=p.title, chars=len(p.text)) for p in passages)
         opened = StreamOpened(
-            seq=self._take_seq(), at_ms=at_ms, passages=summaries, fingerprint=fingerprint, policy=self.policy.name
+            seq=self._take_seq(),
+            at_ms=at_ms,
+            passages=summaries,
+            fingerprint=fingerprint,
+            policy=self.policy.name,
         )
         return [opened]
 
@@ -258,7 +262,11 @@ class Session:
             if citation.finding is not CitationFinding.MISSING
         ]
         correct = sum(citation.finding is CitationFinding.CORRECT for citation in written)
-        lags = [sentence.latency_ms for sentence in judged if sentence.latency_ms is not None and sentence.score is not None]
+        lags = [
+            sentence.latency_ms
+            for sentence in judged
+            if sentence.latency_ms is not None and sentence.score is not None
+        ]
         return Report(
             outcome=ending,
             answer="".join(self._answer),
@@ -267,7 +275,9 @@ class Session:
             counts={label: sum(sentence.label is label for sentence in judged) for label in Label},
             grounding_score=statistics.fmean(scores) if scores else None,
             citation_accuracy=correct / len(written) if written else None,
-            timings=timings.model_copy(update={"first_text_ms": self._first_text_ms, "verdict_lag_ms": _lag(lags)}),
+            timings=timings.model_copy(
+                update={"first_text_ms": self._first_text_ms, "verdict_lag_ms": _lag(lags)}
+            ),
             work=work,
             fingerprint=fingerprint,
             error=error,

@@ -34,10 +34,16 @@ def checked(piece: object, position: int) -> str:
         PieceError: it is not a string, or cannot be encoded (a lone surrogate).
     """
     if not isinstance(piece, str):
-        hint = "decode bytes with an incremental decoder" if isinstance(piece, bytes | bytearray) else "yield only str"
+        hint = (
+            "decode bytes with an incremental decoder"
+            if isinstance(piece, bytes | bytearray)
+            else "yield only str"
+        )
         raise PieceError(f"piece {position} of the source is {type(piece).__name__}, not str: {hint}")
     if not piece.isascii() and any("\ud800" <= char <= "\udfff" for char in piece):
-        raise PieceError(f"piece {position} of the source holds a lone surrogate: decode it with errors='replace'")
+        raise PieceError(
+            f"piece {position} of the source holds a lone surrogate: decode it with errors='replace'"
+        )
     return piece
 
 
@@ -67,7 +73,9 @@ def pieces_of(source: Source) -> AsyncIterator[str]:
         return aiter(source)
     if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray):
         return _ThreadPieces(source)
-    raise UsageError(f"the source must be str or a sync or async iterable of str, not {type(source).__name__}")
+    raise UsageError(
+        f"the source must be str or a sync or async iterable of str, not {type(source).__name__}"
+    )
 
 
 async def close_source(source: Source, pieces: AsyncIterator[str]) -> None:
@@ -101,7 +109,10 @@ class _ThreadPieces:
         self._room = threading.Semaphore(_AHEAD)
         self._stopped = False
         self._thread = threading.Thread(
-            target=contextvars.copy_context().run, args=(self._drain,), name="streamverify-source", daemon=True
+            target=contextvars.copy_context().run,
+            args=(self._drain,),
+            name="streamverify-source",
+            daemon=True,
         )
         self._thread.start()
 

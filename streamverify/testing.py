@@ -6,6 +6,7 @@ real ones.
 
 from __future__ import annotations
 
+import itertools
 import random
 import threading
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
@@ -143,10 +144,10 @@ def _words(text: str) -> Iterator[Span]:
 def pieces(text: str, cuts: Sequence[int] | int = 0) -> list[str]:
     """The text cut at the given positions, or at random places seeded by a number; joined it is the text."""
     if isinstance(cuts, int):
-        generator = random.Random(cuts)
+        generator = random.Random(cuts)  # noqa: S311 - seeded on purpose
         cuts = [generator.randrange(len(text) + 1) for _ in range(len(text) // 4)]
     borders = [0, *sorted(cut for cut in cuts if 0 <= cut <= len(text)), len(text)]
-    return [text[start:end] for start, end in zip(borders, borders[1:], strict=False)]
+    return [text[start:end] for start, end in itertools.pairwise(borders)]
 
 
 async def stream_of(parts: Sequence[str], *, error: Exception | None = None) -> AsyncGenerator[str, None]:

@@ -175,7 +175,7 @@ class Citation(Value):
     """Ids the marker resolves to; empty when it is fabricated or missing."""
     finding: CitationFinding
     score: float | None = None
-    """Calibrated probability (0-1) that the cited passages support the sentence; None when nothing was cited."""
+    """Calibrated probability (0-1) that the cited passages support the sentence; None without any."""
     better: str | None = None
     """Id of a passage that supports the sentence where the cited one does not."""
     supported_span: Span | None = None
@@ -189,7 +189,7 @@ class Verdict(Value):
     """Index of the sentence."""
     label: Label
     score: float | None = None
-    """Calibrated probability (0-1) that the passages support the sentence; None for NO_CLAIM and UNVERIFIED."""
+    """Calibrated P(supported), 0-1; None for NO_CLAIM and UNVERIFIED."""
     reason: str = ""
     """Why, in a word or two for a machine and a short clause for a person: `no_passages: …`."""
     evidence: tuple[Evidence, ...] = ()

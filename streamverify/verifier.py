@@ -17,7 +17,7 @@ from streamverify.calibration import Calibration
 from streamverify.citations import Requirement
 from streamverify.errors import StreamStateError, UsageError
 from streamverify.passages import passages_from
-from streamverify.policy import Flag, Observe, Policy
+from streamverify.policy import Flag, Policy
 from streamverify.portal import Portal
 from streamverify.pump import OnFailure, Settings
 from streamverify.scorers.protocol import Abort, Scorer
@@ -121,7 +121,8 @@ class Verifier:
         chosen = policy if policy is not None else self._policy
         if self._on_failure == "withhold" and not chosen.holds_text:
             raise UsageError(
-                f"on_failure='withhold' needs a policy that holds text; {chosen.name!r} lets it flow: use Redact()"
+                "on_failure='withhold' needs a policy that holds text, such as Redact(); "
+                f"{chosen.name!r} lets it flow"
             )
         known = passages_from(passages) if passages is not None else None
 

@@ -64,7 +64,13 @@ class Workers:
         with self._lock:
             return WorkersStatistics(len(self._running), len(self._waiting))
 
-    async def run(self, call: Callable[[], T], abort: Abort, *, timeout: float | None = None) -> T:
+    async def run(  # the deadline runs from the start in a thread, which no scope of the caller's can know
+        self,
+        call: Callable[[], T],
+        abort: Abort,
+        *,
+        timeout: float | None = None,  # noqa: ASYNC109 - see above
+    ) -> T:
         """Run `call` in a thread and wait for it; the event loop is free meanwhile.
 
         Args:

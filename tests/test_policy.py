@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,8 +15,8 @@ from streamverify.policy import (
     Repair,
     Tally,
     body,
-    replaced,
     repaired,
+    replaced,
     with_numbers,
 )
 from streamverify.types import (
@@ -75,7 +77,7 @@ def test_what_is_not_replaced_stays_and_every_character_is_accounted_for(text, d
     releases = replaced(whole, [(span, "□") for span in spans], Action.REDACT)
     assert [r.span.start for r in releases][:1] == [START]
     assert releases[-1].span.end == whole.end
-    for before, after in zip(releases, releases[1:], strict=False):
+    for before, after in itertools.pairwise(releases):
         assert before.span.end == after.span.start
     for release in releases:
         if release.action is Action.RELEASE:

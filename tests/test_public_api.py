@@ -39,10 +39,11 @@ def test_importing_loads_nothing_heavy():
 def test_importing_changes_nothing_outside():
     code = (
         "import os, threading, warnings, logging\n"
-        "before = (dict(os.environ), threading.active_count(), list(warnings.filters), list(logging.root.handlers))\n"
+        "def state():\n"
+        "    return dict(os.environ), threading.active_count(), warnings.filters[:], logging.root.handlers[:]\n"
+        "before = state()\n"
         f"from streamverify import {', '.join(streamverify.__all__)}\n"
-        "after = (dict(os.environ), threading.active_count(), list(warnings.filters), list(logging.root.handlers))\n"
-        "assert before == after"
+        "assert before == state()"
     )
     loaded_by(code)
 

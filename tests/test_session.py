@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,13 +32,15 @@ def run(text, policy, cuts=(), order=None, *, settle=True):
     session = Session(policy=policy, segmenter=SentenceSegmenter())
     events = session.open([], FINGERPRINT, 0.0)
     borders = [0, *sorted(cuts), len(text)]
-    for start, end in zip(borders, borders[1:], strict=False):
+    for start, end in itertools.pairwise(borders):
         events += session.feed(text[start:end], 1.0)
     events += session.end(2.0)
     closed = [event.sentence for event in events if isinstance(event, SentenceClosed)]
     ranked = sorted(closed, key=lambda s: (order[s.index % len(order)], s.index)) if order else closed
     for sentence in ranked if settle else ():
-        events += session.settle(sentence.index, Settlement(verdict_for(sentence.text, sentence.index), 1.0), 3.0)
+        events += session.settle(
+            sentence.index, Settlement(verdict_for(sentence.text, sentence.index), 1.0), 3.0
+        )
     ending = "halted" if session.halted is not None else "finished" if settle else "failed"
     more, last = session.conclude(
         ending, timings=Timings(total_ms=4.0), work=Work(), fingerprint=FINGERPRINT, error=session.halted
@@ -90,8 +94,10 @@ def test_not_one_character_of_a_rejected_sentence_leaves(text, data, order):
         if isinstance(event, TextReleased) and event.action is Action.RELEASE and event.text.strip():
             for sentence in rejected:
                 overlap = text[max(event.span.start, sentence.start) : min(event.span.end, sentence.end)]
-                assert event.span.end <= sentence.start or event.span.start >= sentence.end or not overlap.strip(
-                    " \r\n\t-"
+                assert (
+                    event.span.end <= sentence.start
+                    or event.span.start >= sentence.end
+                    or not overlap.strip(" \r\n\t-")
                 )
     assert "wrong" not in events[-1].report.released
 
@@ -104,7 +110,9 @@ def test_held_text_never_leaves_before_its_verdict(text, data):
         if isinstance(event, SentenceJudged):
             seen.add(event.index)
         elif isinstance(event, TextReleased):
-            assert all(s.index in seen for s in sentences if s.start < event.span.end and event.span.start < s.end)
+            assert all(
+                s.index in seen for s in sentences if s.start < event.span.end and event.span.start < s.end
+            )
 
 
 def test_halting_stops_at_the_sentence_and_leaves_no_sentence_without_a_verdict():

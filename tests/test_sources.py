@@ -27,7 +27,8 @@ def synchronous():
 
 
 @pytest.mark.parametrize(
-    "make", [lambda: "ab", lambda: ["a", "b"], lambda: ("a", "b"), asynchronous, synchronous, lambda: iter("ab")]
+    "make",
+    [lambda: "ab", lambda: ["a", "b"], lambda: ("a", "b"), asynchronous, synchronous, lambda: iter("ab")],
 )
 async def test_any_source_gives_its_text(make):
     assert "".join(await read(make())) == "ab"

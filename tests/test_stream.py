@@ -9,7 +9,14 @@ import anyio
 import pytest
 
 from streamverify.errors import PassageError, PieceError, ScoringError, StreamStateError, UsageError
-from streamverify.events import SentenceClosed, SentenceJudged, StreamFailed, StreamFinished, StreamOpened, TextReleased
+from streamverify.events import (
+    SentenceClosed,
+    SentenceJudged,
+    StreamFailed,
+    StreamFinished,
+    StreamOpened,
+    TextReleased,
+)
 from streamverify.policy import Flag, Halt, Observe, Redact, Repair
 from streamverify.retrieval import retrieved
 from streamverify.testing import ScriptedScorer, collect, pieces, stream_of
@@ -20,7 +27,10 @@ pytestmark = pytest.mark.anyio
 
 SCRIPT = {"wrong": Label.CONTRADICTED, "unknown": Label.UNSUPPORTED}
 PASSAGES = [Passage("p1", "The mill was built in 1804 and has two wheels. It grinds barley.")]
-TEXT = "The mill was built in 1804. The wrong wheel turns slowly. The yard has an unknown owner in the village. Barley is ground"
+TEXT = (
+    "The mill was built in 1804. The wrong wheel turns slowly. "
+    "The yard has an unknown owner in the village. Barley is ground"
+)
 
 
 class Source:
@@ -48,7 +58,10 @@ def verifier(**options) -> Verifier:
 
 
 async def events_of(text, policy=None, cuts=7, **options):
-    async with verifier(**options) as made, made.stream(stream_of(pieces(text, cuts)), PASSAGES, policy=policy) as stream:
+    async with (
+        verifier(**options) as made,
+        made.stream(stream_of(pieces(text, cuts)), PASSAGES, policy=policy) as stream,
+    ):
         return await collect(stream)
 
 
@@ -65,7 +78,9 @@ async def test_the_events_of_a_stream_come_in_order_and_once():
 
 @pytest.mark.parametrize("policy", [Observe(), Flag(), Redact()])
 async def test_the_report_does_not_depend_on_the_cuts(policy):
-    reports = [(await events_of(TEXT, policy, cuts))[-1].report for cuts in (0, 1, 2, [], list(range(len(TEXT))))]
+    reports = [
+        (await events_of(TEXT, policy, cuts))[-1].report for cuts in (0, 1, 2, [], list(range(len(TEXT))))
+    ]
     for report in reports[1:]:
         assert report.released == reports[0].released
         assert [(s.text, s.label, s.score, s.action) for s in report.sentences] == [
@@ -143,7 +158,10 @@ async def test_cancelling_the_reader_closes_the_source():
 
 async def test_a_source_error_arrives_as_itself_after_what_came_before():
     error = KeyError("upstream")
-    async with verifier() as made, made.stream(stream_of(["One here. ", "Two"], error=error), PASSAGES) as stream:
+    async with (
+        verifier() as made,
+        made.stream(stream_of(["One here. ", "Two"], error=error), PASSAGES) as stream,
+    ):
         events = []
         with pytest.raises(KeyError) as caught:
             async for event in stream:
@@ -158,7 +176,10 @@ async def test_a_source_error_arrives_as_itself_after_what_came_before():
 
 @pytest.mark.parametrize("piece", [b"bytes", None, 7, "\udc80"])
 async def test_a_piece_that_is_no_text_ends_the_stream_and_loses_nothing(piece):
-    async with verifier() as made, made.stream(stream_of(["One here. ", "Two ", piece, "never"]), PASSAGES) as stream:
+    async with (
+        verifier() as made,
+        made.stream(stream_of(["One here. ", "Two ", piece, "never"]), PASSAGES) as stream,
+    ):
         events = []
         with pytest.raises(PieceError, match="piece 2"):
             async for event in stream:
@@ -231,7 +252,10 @@ async def test_halting_stops_the_source():
 
 
 async def test_redacting_tells_text_beside_events_and_only_what_passed():
-    async with verifier() as made, made.stream(stream_of(pieces(TEXT, 9)), PASSAGES, policy=Redact()) as stream:
+    async with (
+        verifier() as made,
+        made.stream(stream_of(pieces(TEXT, 9)), PASSAGES, policy=Redact()) as stream,
+    ):
         text = "".join([part async for part in stream.text()])
     assert text == stream.report.released
     assert "wrong" not in text
@@ -340,7 +364,10 @@ async def test_a_repair_is_judged_and_takes_its_sentences_place():
         return "Still wrong." if request.attempt == 1 else "The mill has two wheels."
 
     text = "The mill was built in 1804. The wrong wheel turns slowly. Barley is ground."
-    async with verifier() as made, made.stream(stream_of(pieces(text, 2)), PASSAGES, policy=Repair(rewrite)) as stream:
+    async with (
+        verifier() as made,
+        made.stream(stream_of(pieces(text, 2)), PASSAGES, policy=Repair(rewrite)) as stream,
+    ):
         await collect(stream)
     assert asked == [(1, ()), (2, ("Still wrong.",))]
     assert stream.report.released == "The mill was built in 1804. The mill has two wheels. Barley is ground."
@@ -353,7 +380,10 @@ async def test_a_repair_that_never_passes_is_redacted():
         return "wrong again."
 
     policy = Repair(rewrite, fallback=Redact(placeholder="□"))
-    async with verifier() as made, made.stream("One here. This is wrong. Two.", PASSAGES, policy=policy) as stream:
+    async with (
+        verifier() as made,
+        made.stream("One here. This is wrong. Two.", PASSAGES, policy=policy) as stream,
+    ):
         await collect(stream)
     assert stream.report.released == "One here. □ Two."
 
@@ -392,5 +422,7 @@ async def test_a_soak_of_streams_leaves_no_thread_and_no_task():
     for thread in threading.enumerate():
         if thread.ident not in before and thread.name.startswith("streamverify"):
             thread.join(20)
-    left = [t.name for t in threading.enumerate() if t.ident not in before and t.name.startswith("streamverify")]
+    left = [
+        t.name for t in threading.enumerate() if t.ident not in before and t.name.startswith("streamverify")
+    ]
     assert left == []
