@@ -47,17 +47,25 @@ class CitationThresholds:
     """Probabilities (0-1) at which a score counts.
 
     Raises:
-        ValueError: not `0 < part <= support < 1`. Caller.
+        ValueError: not `0 < support < 1`, or not `0 < part <= support`. Caller.
     """
 
     support: float = 0.5
     """A passage that reaches it supports the sentence; the calibration's own threshold, usually."""
-    part: float = 0.2
-    """A passage that reaches it, alone, has to do with the sentence; used where clauses were not scored."""
+    part: float | None = None
+    """A passage that reaches it, alone, has to do with the sentence; two fifths of `support` unless given.
+
+    Used only where clauses were not scored."""
 
     def __post_init__(self) -> None:
-        if not 0 < self.part <= self.support < 1:
-            raise ValueError(f"0 < part <= support < 1 does not hold for {self.part:g} and {self.support:g}")
+        """Refuse bars in the wrong order."""
+        if not 0 < self.near <= self.support < 1:
+            raise ValueError(f"0 < part <= support < 1 does not hold for {self.near:g} and {self.support:g}")
+
+    @property
+    def near(self) -> float:
+        """`part`, or what takes its place."""
+        return 0.4 * self.support if self.part is None else self.part
 
 
 def cited_passages(markers: Sequence[Marker], resolver: Resolver) -> tuple[str, ...]:
@@ -190,7 +198,7 @@ class _Check:
         marker, supported = self.markers[position], self.label is Label.SUPPORTED
         better = _best(self.resolver, self.support, self.thresholds) if supported else None
         span = self._backed(ids) if self.part is not None else None
-        near = self.part is None and better is None and best >= self.thresholds.part
+        near = self.part is None and better is None and best >= self.thresholds.near
         if span is not None or near:
             finding = CitationFinding.PARTIAL
         else:
