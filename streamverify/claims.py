@@ -115,40 +115,52 @@ def _reading(
 
 
 _HEDGED = re.compile(
-    r"\b(?:may|might|could|perhaps|maybe|possibl[ey]|probabl[ey]|likely|apparently|presumably|seem(?:s|ed)?|appears? to"
-    r"|suggests?|about|around|roughly|approximately|estimated|expected|should|usually|generally|typically|tends? to|some)\b",
+    r"\b(?:may|might|could|perhaps|maybe|possibl[ey]|probabl[ey]|likely|apparently|presumably|seem(?:s|ed)?"
+    r"|appears? to"
+    r"|suggests?|about|around|roughly|approximately|estimated|expected|should|usually|generally|typically"
+    r"|tends? to|some)\b",
     re.IGNORECASE,
 )
 
 # --- what is taken off the front -----------------------------------------------------------------------
 
 _LABEL = re.compile(
-    r"(?:(?:(?:short|quick|brief|direct|final) )?(?:answer|version|summary)|in short|in brief|tl;dr|note|nb|please note|important"
+    r"(?:(?:(?:short|quick|brief|direct|final) )?(?:answer|version|summary)|in short|in brief|tl;dr|note|nb"
+    r"|please note|important"
     r"|tip|hint|caution|warning|conclusion|summary)\s*[:–—-]\s+(?=\S)",
     re.IGNORECASE,
 )
 _YES = re.compile(
-    r"(?:yes|no|yep|nope|sure|certainly|of course|correct|exactly|indeed|right|absolutely|definitely|ok(?:ay)?|well|good question"
+    r"(?:yes|no|yep|nope|sure|certainly|of course|correct|exactly|indeed|right|absolutely|definitely"
+    r"|ok(?:ay)?|well|good question"
     r"|great question|not (?:quite|exactly|really|necessarily))\s*[,.:;!–—-]+\s+(?=\S)",
     re.IGNORECASE,
 )
 _CONNECTIVE = re.compile(
-    r"(?:however|moreover|furthermore|additionally|in addition|besides|also|overall|in summary|in short|in brief|to sum up"
-    r"|in conclusion|finally|importantly|notably|specifically|in particular|for example|for instance|similarly|likewise|meanwhile"
-    r"|first|firstly|second|secondly|third|thirdly|next|lastly|on the other hand|in contrast|by contrast|that said|of course"
-    r"|in fact|as mentioned(?: above| earlier)?|as noted(?: above)?|basically|essentially|reassuringly|interestingly|unfortunately"
+    r"(?:however|moreover|furthermore|additionally|in addition|besides|also|overall|in summary|in short"
+    r"|in brief|to sum up"
+    r"|in conclusion|finally|importantly|notably|specifically|in particular|for example|for instance"
+    r"|similarly|likewise|meanwhile"
+    r"|first|firstly|second|secondly|third|thirdly|next|lastly|on the other hand|in contrast|by contrast"
+    r"|that said|of course"
+    r"|in fact|as mentioned(?: above| earlier)?|as noted(?: above)?|basically|essentially|reassuringly"
+    r"|interestingly|unfortunately"
     r"|fortunately|luckily|in other words|generally speaking|put simply|all in all),\s+(?=\S)",
     re.IGNORECASE,
 )
 _REMINDER = re.compile(
-    r"(?:please )?(?:note|keep in mind|bear in mind|remember|be aware|be advised|it (?:is|should be|'s|’s) (?:also )?(?:worth )?"
-    r"(?:noted?|noting|mentioning|remember(?:ed)?|pointing out)|i (?:think|believe|understand|see|can see|can confirm)|it (?:seems|appears)|as you can see,?)"
+    r"(?:please )?(?:note|keep in mind|bear in mind|remember|be aware|be advised|it (?:is|should be|'s"
+    r"|’s) (?:also )?(?:worth )?"
+    r"(?:noted?|noting|mentioning|remember(?:ed)?|pointing out)|i (?:think|believe|understand|see|can see"
+    r"|can confirm)|it (?:seems|appears)|as you can see,?)"
     r"(?: also)?,?\s+that\s+(?=\S)",
     re.IGNORECASE,
 )
 _ACCORDING = re.compile(
-    rf"(?:according to|based on|as (?:stated|described|explained|noted|mentioned|set out|shown|per|reported|specified|outlined|defined) (?:in|by)"
-    rf"|as per|per|from|going by|judging by|under)\s*(?:{nonclaims.SOURCES}(?:\s+(?:provided|given|above|you (?:gave|sent|shared)|i was given))?)?\s*,\s+(?=\S)",
+    rf"(?:according to|based on|as (?:stated|described|explained|noted|mentioned|set out|shown|per|reported"
+    rf"|specified|outlined|defined) (?:in|by)"
+    rf"|as per|per|from|going by|judging by|under)\s*(?:{nonclaims.SOURCES}(?:\s+(?:provided|given|above"
+    rf"|you (?:gave|sent|shared)|i was given))?)?\s*,\s+(?=\S)",
     re.IGNORECASE,
 )
 _AS_SAYS = re.compile(
@@ -156,16 +168,20 @@ _AS_SAYS = re.compile(
     re.IGNORECASE,
 )
 _SAYS = (
-    r"(?:(?:also|clearly|explicitly|specifically|only|further|both|all) )?(?:says?|states?|notes?|explains?|confirms?|mentions?|indicates?|shows?|reports?|specif(?:y|ies)|adds?"
-    r"|points? out|makes? (?:it )?clear|tells? (?:us|you)|suggests?|stresses?|agrees?)(?: (?:clearly|explicitly|only))?"
+    r"(?:(?:also|clearly|explicitly|specifically|only|further|both|all) )?(?:says?|states?|notes?|explains?"
+    r"|confirms?|mentions?|indicates?|shows?|reports?|specif(?:y|ies)|adds?"
+    r"|points? out|makes? (?:it )?clear|tells? (?:us|you)|suggests?|stresses?|agrees?)(?: (?:clearly"
+    r"|explicitly|only))?"
 )
 _STATES = re.compile(rf"(?:{nonclaims.SOURCES}|they|it)?\s*{_SAYS}\s+that\s+(?=\S)", re.IGNORECASE)
 _IN_TEXT = re.compile(
-    rf",?\s*(?:according to|as (?:stated|described|noted|mentioned|set out) (?:in|by))\s*(?:{nonclaims.SOURCES})?\s*(?=[.!]?$)",
+    rf",?\s*(?:according to|as (?:stated|described|noted|mentioned|set out) (?:in"
+    rf"|by))\s*(?:{nonclaims.SOURCES})?\s*(?=[.!]?$)",
     re.IGNORECASE,
 )
 _ATTRIBUTED = re.compile(
-    rf"\b(?:according to|as (?:stated|reported|described) (?:in|by)|reported(?:ly)?|per the)\b|^{nonclaims.SOURCES}\s+{_SAYS}\b"
+    rf"\b(?:according to|as (?:stated|reported|described) (?:in|by)|reported(?:ly)?|per the)\b"
+    rf"|^{nonclaims.SOURCES}\s+{_SAYS}\b"
     r"|\b(?:says|said|states|stated|claims|claimed|argues|argued|told|announced)\b",
     re.IGNORECASE,
 )
@@ -206,7 +222,10 @@ def _abstaining(text: Aligned, silent: nonclaims.Abstention, *, list_item: bool)
 
 
 _ASKING = re.compile(
-    r"(?:(?:any |an? |the |specific |further |more )*(?:information|details?|guidance|mention|data|instructions?|indication|anything|something|much) )?(?:on |about |of |for |regarding |as to )?(?:whether (?:or not )?|if |what |which |how (?:much|many|long|often|far|old) |how |when |where |why |that |to )?",
+    r"(?:(?:any |an? |the |specific |further |more )*(?:information|details?|guidance|mention|data"
+    r"|instructions?|indication|anything|something|much) )?(?:on |about |of |for |regarding "
+    r"|as to )?(?:whether (?:or not )?|if |what |which |how (?:much|many|long|often|far|old) |how |when "
+    r"|where |why |that |to )?",
     re.IGNORECASE,
 )
 _WHO = re.compile(r"who\s+", re.IGNORECASE)
@@ -280,33 +299,39 @@ def _in_frame(text: Aligned, previous: Sequence[Sentence], before: Sequence[Alig
 def _read_table(sentence: Sentence, previous: Sequence[Sentence], markers: Sequence[Span]) -> Reading:
     """A table's rows as "header: cell, header: cell"; the header row alone claims nothing."""
     rows = cells(sentence.text, sentence.start, markers=markers)
-    if not rows:
+    first = _first_of_table(previous)
+    if first is None:
+        header, rows = rows[:1], rows[1:]
+    else:
+        header = cells(first.text, first.start, markers=markers)[:1]
+    if not header and not rows:
         return Reading(None, Reason.EMPTY)
-    before: list[Sentence] = []
+    names = [cell.text for cell in header[0]] if header else []
+    lines = [line for line in (_row_text(row, names) for row in rows) if line.text]
+    if not lines:
+        return Reading(None, Reason.HEADING if first is None else Reason.EMPTY)
+    text = lines[0]
+    for line in lines[1:]:
+        text = text + Aligned.borrowed("; ") + line
+    return _reading(text, attributed=False, list_item=False)
+
+
+def _first_of_table(previous: Sequence[Sentence]) -> Sentence | None:
+    """The sentence with which the table that ends right before begins; None when there is none."""
+    first = None
     for other in reversed(previous):
         if other.kind is not SentenceKind.TABLE:
             break
-        before.append(other)
-    header: list[str] = []
-    if before:
-        first = cells(before[-1].text, before[-1].start, markers=markers)
-        header = [cell.text for cell in first[0]] if first else []
-    else:
-        header = [cell.text for cell in rows[0]]
-        rows = rows[1:]
-        if not rows:
-            return Reading(None, Reason.HEADING)
-    text = Aligned("", ())
-    for row in rows:
-        line = Aligned("", ())
-        for place, cell in enumerate(row):
-            if not cell.text:
-                continue
-            name = header[place] if place < len(header) else ""
-            comma = Aligned.borrowed(", ") if line.text else Aligned("", ())
-            line = line + comma + Aligned.borrowed(f"{name}: " if name else "") + cell
-        if line.text:
-            text = (text + Aligned.borrowed("; ") + line) if text.text else line
-    if not text.text:
-        return Reading(None, Reason.EMPTY)
-    return _reading(text, attributed=False, list_item=False)
+        first = other
+    return first
+
+
+def _row_text(row: Sequence[Aligned], names: Sequence[str]) -> Aligned:
+    line = Aligned("", ())
+    for place, cell in enumerate(row):
+        if not cell.text:
+            continue
+        name = names[place] if place < len(names) else ""
+        lead = (", " if line.text else "") + (f"{name}: " if name else "")
+        line = line + Aligned.borrowed(lead) + cell
+    return line

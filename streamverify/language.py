@@ -37,36 +37,56 @@ _LETTERS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
 _FUNCTION_WORDS: dict[str, frozenset[str]] = {
     language: frozenset(words.split())
     for language, words in {
-        "en": "the of and to in is are was a were be been that this these those it its for with as on by from at an or not "
-        "which who have has had will would can could may must should their they there when where than then into if but "
-        "you your we our he she his her do does did about after before between during no any all each such also only",
-        "de": "der das dem und ist nicht ein eine einer eines einem einen mit auf für von zu zum zur sich auch als nach bei "
-        "werden wird wurde wurden sind oder aus dass wenn über können kann muss müssen durch vom beim sowie noch nur wie "
+        "en": "the of and to in is are was a were be been that this these those it its for with as on by "
+              "from at an or not "
+        "which who have has had will would can could may must should their they there when where than then "
+        "into if but "
+        "you your we our he she his her do does did about after before between during no any all each such "
+        "also only",
+        "de": "der das dem und ist nicht ein eine einer eines einem einen mit auf für von zu zum zur sich "
+              "auch als nach bei "
+        "werden wird wurde wurden sind oder aus dass wenn über können kann muss müssen durch vom beim "
+        "sowie noch nur wie "
         "aber haben ihre ihr sein seine es er sie diese dieser dieses bis unter ohne gegen zwischen",
-        "fr": "les des une est dans pour par sur qui que avec sont pas plus au aux ce cette ces être été il elle ils elles "
-        "nous vous leur leurs ou où mais comme doit peut ont était selon entre sans sous lors ainsi si ne se son deux trois chaque donc depuis dont cela il y selon sa ses du",
-        "es": "el los las una es en del que por para con son no más al se su sus como pero este esta estos estas fue ser ha "
+        "fr": "les des une est dans pour par sur qui que avec sont pas plus au aux ce cette ces être été "
+              "il elle ils elles "
+        "nous vous leur leurs ou où mais comme doit peut ont était selon entre sans sous lors ainsi si ne "
+        "se son deux trois chaque donc depuis dont cela il y selon sa ses du",
+        "es": "el los las una es en del que por para con son no más al se su sus como pero este esta estos "
+              "estas fue ser ha "
         "han puede pueden debe entre sin sobre según cuando también los les hasta desde muy porque donde",
-        "it": "il lo gli una è di che per con non del della dei delle dal dalla nel nella sono come più al alla ai si suo sua "
-        "suoi anche ma questo questa essere stato può deve tra fra ha hanno cui dopo deve secondo due tre gli prima sul sulla le",
-        "pt": "os um uma é em um do da dos das que por para com não mais ao à às se seu sua seus suas como mas este esta foi ser "
+        "it": "il lo gli una è di che per con non del della dei delle dal dalla nel nella sono come più al "
+              "alla ai si suo sua "
+        "suoi anche ma questo questa essere stato può deve tra fra ha hanno cui dopo deve secondo due tre "
+        "gli prima sul sulla le",
+        "pt": "os um uma é em um do da dos das que por para com não mais ao à às se seu sua seus suas como "
+              "mas este esta foi ser "
         "são pode podem deve entre sem sobre segundo quando também na no nas nos até pelo pela muito já",
-        "nl": "het een van en is niet met voor op te zijn dat die aan er ook als bij door naar wordt worden om uit kan moet "
+        "nl": "het een van en is niet met voor op te zijn dat die aan er ook als bij door naar wordt "
+              "worden om uit kan moet "
         "deze dit maar nog of tot werd heeft hebben geen meer hun haar zich onder over tussen zonder",
-        "pl": "nie się na jest do że to jak ale oraz przez dla są po od za być może ten ta te który która które jego jej ich "
+        "pl": "nie się na jest do że to jak ale oraz przez dla są po od za być może ten ta te który która "
+              "które jego jej ich "
         "przed między bez pod nad tylko także już gdy jeśli był była było",
-        "sv": "och att det som är en på för av med den till inte har ett om de var från eller men ska kan vid efter så "
+        "sv": "och att det som är en på för av med den till inte har ett om de var från eller men ska kan "
+              "vid efter så "
         "när också enligt under över mellan utan sina sin vara blev denna detta",
-        "da": "og at det som er en på for af med den til ikke har et om de var fra eller men skal kan ved efter så når også "
+        "da": "og at det som er en på for af med den til ikke har et om de var fra eller men skal kan ved "
+              "efter så når også "
         "ifølge under mellem uden sine sin være blev denne dette",
-        "cs": "se je že to jako ale pro jsou po od za být může ten ta který která které jeho její jejich před mezi bez "
+        "cs": "se je že to jako ale pro jsou po od za být může ten ta který která které jeho její jejich "
+              "před mezi bez "
         "pod nad jen také již když byl byla bylo nebo podle",
-        "tr": "ve bir bu için ile olarak daha gibi kadar olan sonra göre ancak veya değil çok her en ise olduğu "
+        "tr": "ve bir bu için ile olarak daha gibi kadar olan sonra göre ancak veya değil çok her en ise "
+              "olduğu "
         "tarafından ne ki var yok",
-        "ro": "și este care pentru cu din nu mai pe sunt de la un în ca sau dar prin fost după poate trebuie acest această "
+        "ro": "și este care pentru cu din nu mai pe sunt de la un în ca sau dar prin fost după poate "
+              "trebuie acest această "
         "între fără ale al lui cele",
-        "vi": "và của là có không được cho với trong một các những người này đã khi để từ về như cũng phải theo tại hoặc",
-        "id": "yang dan di dengan untuk dari pada adalah ini itu tidak dalam akan oleh juga atau ke karena sebagai dapat telah "
+        "vi": "và của là có không được cho với trong một các những người này đã khi để từ về như cũng phải "
+              "theo tại hoặc",
+        "id": "yang dan di dengan untuk dari pada adalah ini itu tidak dalam akan oleh juga atau ke karena "
+              "sebagai dapat telah "
         "harus bisa lebih tersebut",
     }.items()
 }  # fmt: skip

@@ -67,7 +67,8 @@ class Aligned:
 
 
 _BLOCK = re.compile(
-    r"\s*(?:>\s?)*(?:#{1,6}\s+|[-*+•–]\s+(?:\[[ xX]\]\s+)?|\(?\d{1,3}[.)]\s+(?=\S)|\(?[a-zA-Z][.)]\s+(?=[A-Z]))?"
+    r"\s*(?:>\s?)*(?:#{1,6}\s+|[-*+•–]\s+(?:\[[ xX]\]\s+)?|\(?\d{1,3}[.)]\s+(?=\S)"
+    r"|\(?[a-zA-Z][.)]\s+(?=[A-Z]))?"
 )
 _ITEM = re.compile(r"\s*(?:>\s?)*(?:[-*+•–]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s+\S")
 # In order; group 1 is what stays, all else of a match goes.

@@ -10,63 +10,91 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from streamverify.checks.words import listed
+
 _AUXILIARY = (
-    "is are was were has have had can could may might must shall should will would do does did isn't aren't wasn't weren't "
+    "is are was were has have had can could may might must shall should will would do does did isn't "
+    "aren't wasn't weren't "
     "hasn't haven't hadn't can't cannot couldn't mustn't shouldn't won't wouldn't don't doesn't didn't"
 )
 _VERBS = frozenset(
     (
         _AUXILIARY
         + """
-        accepts adds affects aims allows appeared appears applies apply asks became become becomes began begins belongs
-        blocks bought brings brought builds built called calls came caused causes changed changes charges checks closed
-        closes comes concerns consists contains continues costs counts covers created creates cut dates declined decided
-        decides depends died differs does drops earned earns employs ended ends enters exceeded exceeds expires fails fell
-        fits follows found gave gets gives goes got grew grows held helps holds hosts improves includes increased increases
-        keeps kept knows lacks lasts launched leads leaves led left lets lies limits lists listens lives lost loses lowers
-        made makes means measures met moved moves needs offers opened opens owes owns paid passed pays permits plays
-        prevents produced produces prohibits promises protects provides published raised ran reached reaches receives
-        recommends reduces refers refused rejected released remained remains replaced replaces reported reports requires
-        returned returns rises rose runs said sailed sat saved saves says sells sends served serves set sets showed shows
-        sits sold spans spent stands started starts stated states stayed stays stood stops sued supports takes tells tests
-        thinks told took treats triggered triggers turned turns used warns warned uses varies visited wants weighs went won works
-        worked wrote permit need require apply cost cover include last expire receive pay get contain remain split sit take carry make give go
+        accepts adds affects aims allows appeared appears applies apply asks became become becomes began
+        begins belongs
+        blocks bought brings brought builds built called calls came caused causes changed changes charges
+        checks closed
+        closes comes concerns consists contains continues costs counts covers created creates cut dates
+        declined decided
+        decides depends died differs does drops earned earns employs ended ends enters exceeded exceeds
+        expires fails fell
+        fits follows found gave gets gives goes got grew grows held helps holds hosts improves includes
+        increased increases
+        keeps kept knows lacks lasts launched leads leaves led left lets lies limits lists listens lives
+        lost loses lowers
+        made makes means measures met moved moves needs offers opened opens owes owns paid passed pays
+        permits plays
+        prevents produced produces prohibits promises protects provides published raised ran reached
+        reaches receives
+        recommends reduces refers refused rejected released remained remains replaced replaces reported
+        reports requires
+        returned returns rises rose runs said sailed sat saved saves says sells sends served serves set
+        sets showed shows
+        sits sold spans spent stands started starts stated states stayed stays stood stops sued supports
+        takes tells tests
+        thinks told took treats triggered triggers turned turns used warns warned uses varies visited wants
+        weighs went won works
+        worked wrote permit need require apply cost cover include last expire receive pay get contain
+        remain split sit take carry make give go
         use work fall rise run read spend drive
         """
     ).split()
 )
 _NOUN_LIKE = frozenset(
-    "costs reports states needs uses works tests changes limits lists runs calls checks returns".split(" ")
+    listed("costs reports states needs uses works tests changes limits lists runs calls checks returns")
 )
 _PRONOUNS = {
-    "it": "thing", "its": "thing", "they": "any", "their": "any", "them": "any", "he": "person", "his": "person",
+    "it": "thing", "its": "thing", "they": "any", "their": "any", "them": "any", "he": "person",
+        "his": "person",
     "him": "person", "she": "person", "her": "person", "theirs": "any",
 }  # fmt: skip
 _POSSESSIVE = frozenset({"its", "their", "his"})
 _DETERMINERS = frozenset(
-    "the a an this that these those its their his her our your each every all any some no both".split(" ")
+    listed("the a an this that these those its their his her our your each every all any some no both")
 )
 _OPENING = re.compile(
-    r"(?:(?:also|but|and|so|then|thus|yet|still|however|moreover|in addition|additionally|furthermore|instead|besides|overall"
-    r"|finally|similarly|likewise|therefore|consequently|as a result|in total|at best|at most|by default|normally|usually|typically"
-    r"|originally|initially|later|afterwards|today|now|currently|first|second|third|next|last|(?:in|since|by|until|after|before|from|during|on|at) (?:[\w.]+ ){0,3}?[\w.]*\d[\w.]*"
-    r"|for (?:this|that) reason|in (?:that|this|each|both) cases?|after that|before that|if not|if so|on request|in practice)\b,?\s+)?",
+    r"(?:(?:also|but|and|so|then|thus|yet|still|however|moreover|in addition|additionally|furthermore"
+    r"|instead|besides|overall"
+    r"|finally|similarly|likewise|therefore|consequently|as a result|in total|at best|at most|by default"
+    r"|normally|usually|typically"
+    r"|originally|initially|later|afterwards|today|now|currently|first|second|third|next|last|(?:in|since"
+    r"|by|until|after|before|from|during|on|at) (?:[\w.]+ ){0,3}?[\w.]*\d[\w.]*"
+    r"|for (?:this|that) reason|in (?:that|this|each|both) cases?|after that|before that|if not|if so"
+    r"|on request|in practice)\b,?\s+)?",
     re.IGNORECASE,
 )
 _EXPLETIVE = re.compile(
-    r"it(?:'s|’s| is| was| would be| may be| seems| appears| follows| takes| makes sense| doesn't matter| does not matter"
+    r"it(?:'s|’s| is| was| would be| may be| seems| appears| follows| takes| makes sense| doesn't matter"
+    r"| does not matter"
     r"| remains| is also| is not| isn't| became| can be| sounds)\s*(?:also |not |very |therefore |now )?"
-    r"(?:possible|important|worth|clear|unclear|likely|unlikely|necessary|required|recommended|advisable|best|better|easy|hard|difficult"
-    r"|safe|fine|sufficient|enough|up to|true|that|because|allowed|forbidden|mandatory|optional|unknown|time|sufficient|said|believed"
-    r"|thought|expected|estimated|helpful|useful|good|common|known|planned|permitted|prohibited|impossible|who|whether)\b"
+    r"(?:possible|important|worth|clear|unclear|likely|unlikely|necessary|required|recommended|advisable"
+    r"|best|better|easy|hard|difficult"
+    r"|safe|fine|sufficient|enough|up to|true|that|because|allowed|forbidden|mandatory|optional|unknown"
+    r"|time|sufficient|said|believed"
+    r"|thought|expected|estimated|helpful|useful|good|common|known|planned|permitted|prohibited|impossible"
+    r"|who|whether)\b"
     r"|it (?:is|was|will be|would be|'s) (?:[\w.'’-]+ ){1,5}(?:who|that|which)\b|it would be\b"
-    r"|it (?:takes|depends|matters|sounds like|doesn't matter|makes sense|means that|follows that|appears that|seems that)\b",
+    r"|it (?:takes|depends|matters|sounds like|doesn't matter|makes sense|means that|follows that"
+    r"|appears that|seems that)\b",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\s,;:()]+")
 _TITLE_NAME = re.compile(
-    r"\b(?:(?:Mr|Mrs|Ms|Dr|Prof|Sir|Justice|Judge|President|Minister|Professor|Constable|Captain|King|Queen|Saint)\.? )"
-    r"[A-Z][\w’'-]+(?: [A-Z][\w’'-]+)?|\b[A-Z][a-zà-ÿ]+(?: [A-Z]\.)?(?: (?:van|von|de|der|la|al|bin))? [A-Z][a-zà-ÿ][\w’'-]*"
+    r"\b(?:(?:Mr|Mrs|Ms|Dr|Prof|Sir|Justice|Judge|President|Minister|Professor|Constable|Captain|King|Queen"
+    r"|Saint)\.? )"
+    r"[A-Z][\w’'-]+(?: [A-Z][\w’'-]+)?|\b[A-Z][a-zà-ÿ]+(?: [A-Z]\.)?(?: (?:van|von|de|der|la|al"
+    r"|bin))? [A-Z][a-zà-ÿ][\w’'-]*"
 )
 _PARTS = re.compile(
     r",? (?:which|who|whom|whose|that|where|when|because|if|provided|unless)\b|[,;:(]| [-–—] "
@@ -74,12 +102,16 @@ _PARTS = re.compile(
 _PLURALS = frozenset({"people", "children", "men", "women", "staff", "police", "data", "media", "criteria"})
 _THERE = re.compile(r"there(?:'s|’s| is| are| was| were| will be| must be)\s+", re.IGNORECASE)
 _NO_PHRASE = frozenset(
-    """
-    on in at by for with from to of under over after before since until where when why yes no not seen given note keep
-    please also so if as than like unlike about between during without within per via january february march april may
-    june july august september october november december monday tuesday wednesday thursday friday saturday sunday
-    register use add remove open close click press wait make fill take call check sign let let's otherwise don't do
-    """.split()
+    listed("""
+    on in at by for with from to of under over after before since until where when why yes no not seen
+    given note keep
+    please also so if as than like unlike about between during without within per via january february
+    march april may
+    june july august september october november december monday tuesday wednesday thursday friday saturday
+    sunday
+    register use add remove open close click press wait make fill take call check sign let let's otherwise
+    don't do
+    """)
 )
 _INNER = frozenset({"their", "its", "his", "them", "it", "you", "into", "they", "we"})
 _LONGEST = 9
@@ -189,17 +221,21 @@ def subject(text: str) -> str | None:
 
 
 _BASE_VERBS = frozenset(
-    "belong leave stay go come run start end lose keep hold show provide work live sit fit expire hide follow lie move open "
-    "close help want count arrive agree differ depend grow ask serve stand vary cause become enter join save send bring "
-    "reach produce remain return support reduce increase improve prevent protect offer need".split(" ")
+    listed(
+        "belong leave stay go come run start end lose keep hold show provide work live sit fit expire "
+        "hide follow lie move open "
+        "close help want count arrive agree differ depend grow ask serve stand vary cause become enter join "
+        "save send bring "
+        "reach produce remain return support reduce increase improve prevent protect offer need"
+    )
 )
 _AFTER_PARTICIPLE = frozenset(
-    "by in to for from on at of with before after since until under as via".split(" ")
+    listed("by in to for from on at of with before after since until under as via")
 ) | frozenset(_AUXILIARY.split())
 
 
 def _participle_or_verb(word: str, taken: Sequence[str], rest: str) -> bool:
-    """Whether a word that the table of verbs does not know is the verb all the same, by its form and place."""
+    """Whether a word that is not in the table of verbs is the verb all the same, by form and place."""
     following = rest.split()[:1]
     if word in _BASE_VERBS:
         return taken[-1].endswith("s") and taken[-1] not in _DETERMINERS
@@ -211,7 +247,8 @@ def _participle_or_verb(word: str, taken: Sequence[str], rest: str) -> bool:
 def _skip_clause(text: str) -> str:
     """The main clause of "If/When/After …, X does Y"."""
     if re.match(
-        r"(?:if|when|once|after|before|since|while|as|although|though|until|unless|because|with|without|for|in|on|at|under|from|by|during|according to|to|besides|between|despite)\b",
+        r"(?:if|when|once|after|before|since|while|as|although|though|until|unless|because|with|without|for"
+        r"|in|on|at|under|from|by|during|according to|to|besides|between|despite)\b",
         text,
         re.IGNORECASE,
     ):
@@ -246,7 +283,9 @@ def _clean(phrase: str) -> str | None:
         "not",
     }:
         words.pop()
-    first = words[0].lower() if words else ""
+    if not words:
+        return None
+    first = words[0].lower()
     if (
         first in _NO_PHRASE
         or first.endswith(("ly", "ing"))
@@ -254,32 +293,27 @@ def _clean(phrase: str) -> str | None:
         or (len(words) == 1 and words[0].islower())
     ):
         return None
-    if (
-        not words
-        or first in _PRONOUNS
-        or first
-        in {
-            "you",
-            "we",
-            "i",
-            "there",
-            "here",
-            "this",
-            "that",
-            "these",
-            "those",
-            "what",
-            "who",
-            "which",
-            "how",
-            "nothing",
-            "none",
-            "anyone",
-            "everyone",
-            "someone",
-            "one",
-        }
-    ):
+    if first in _PRONOUNS or first in {
+        "you",
+        "we",
+        "i",
+        "there",
+        "here",
+        "this",
+        "that",
+        "these",
+        "those",
+        "what",
+        "who",
+        "which",
+        "how",
+        "nothing",
+        "none",
+        "anyone",
+        "everyone",
+        "someone",
+        "one",
+    }:
         return None
     if (len(words) == 1 and first in _DETERMINERS) or len(words) > _LONGEST:
         return None
@@ -290,17 +324,21 @@ def _clean(phrase: str) -> str | None:
 
 _PURPOSE = re.compile(r"^to \w+", re.IGNORECASE)
 _NO_FRAME = re.compile(
-    r"\b(?:here|following|below|points?|steps?|summary|overview|follows|this|answer|details?|as follows|list|questions?|things?"
+    r"\b(?:here|following|below|points?|steps?|summary|overview|follows|this|answer|details?|as follows"
+    r"|list|questions?|things?"
     r"|reasons?|say|says|said|according to)\b",
     re.IGNORECASE,
 )
 _OPEN_END = frozenset(
-    """
-    covers cover includes include including contains contain requires require need needs must should can may is are was were
-    for to of with by from at on in as about against between be contains provide provides offers offer lists list allows
-    allow excludes exclude accepts accept supports support receive receives get gets bring state give prohibits want have has
+    listed("""
+    covers cover includes include including contains contain requires require need needs must should can
+    may is are was were
+    for to of with by from at on in as about against between be contains provide provides offers offer
+    lists list allows
+    allow excludes exclude accepts accept supports support receive receives get gets bring state give
+    prohibits want have has
     had use uses involves involve means mean comprises comprise when if
-    """.split()
+    """)
 )
 
 
@@ -314,15 +352,16 @@ def frame(lead_in: str, item: str) -> tuple[str, str] | None:
     if not lead or len(lead) > 160:
         return None
     passive = re.match(
-        r"^(?:the following(?: \w+){0,3}?|these(?: \w+){0,2}?)\s+((?:are|is|will|must|can|may|should|cannot|were|was)\b.*)$",
+        r"^(?:the following(?: \w+){0,3}?|these(?: \w+){0,2}?)\s+((?:are|is|will|must|can|may|should|cannot"
+        r"|were|was)\b.*)$",
         lead,
         re.IGNORECASE,
     )
     if passive and not has_verb(item) and not _NO_FRAME.search(passive[1]):
         return "", f" {passive[1]}"
     if _PURPOSE.match(lead):
-        purpose = lead.split(",")[0]
-        own = item.split()[0].lower() if item.split() else ""
+        purpose = lead.split(",", maxsplit=1)[0]
+        own = item.split(maxsplit=1)[0].lower() if item.split() else ""
         return None if own in _DETERMINERS or own in _PRONOUNS else (f"{purpose}, ", "")
     last = lead.split()[-1].lower().strip(",")
     if has_verb(item) or _NO_FRAME.search(lead):

@@ -8,32 +8,40 @@ words. The strong words are those a source must have said for a claim to be fait
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from streamverify.checks.index import View
-from streamverify.checks.words import content_stems
 
 ABSOLUTE = re.compile(
-    r"\b(?:all|every|everyone|everybody|everything|everywhere|always|never|none|nobody|no one|entire(?:ly)?|whole"
+    r"\b(?:all|every|everyone|everybody|everything|everywhere|always|never|none|nobody|no one|entire(?:ly)?"
+    r"|whole"
     r"|complete(?:ly)?|total(?:ly)?|any|anyone|anything|only|solely|exclusively|regardless|without exception"
     r"|fully|invariably|impossible|guarantee[sd]?)\b",
     re.IGNORECASE,
 )
 GENERAL = re.compile(
-    r"\b(?:most|mostly|usual(?:ly)?|normal(?:ly)?|general(?:ly)?|typical(?:ly)?|often|common(?:ly)?|rare(?:ly)?"
-    r"|many|majority|main(?:ly)?|largely|frequent(?:ly)?|hardly|ever|widely|almost|nearly all|tend(?:s|ed)? to"
+    r"\b(?:most|mostly|usual(?:ly)?|normal(?:ly)?|general(?:ly)?|typical(?:ly)?|often|common(?:ly)?"
+    r"|rare(?:ly)?"
+    r"|many|majority|main(?:ly)?|largely|frequent(?:ly)?|hardly|ever|widely|almost|nearly all|tend(?:s"
+    r"|ed)? to"
     r"|in practice|one of the|best|worst|leading|well[- ]known|famous(?:ly)?|popular|considered|regarded)\b",
     re.IGNORECASE,
 )
 CAUSAL = re.compile(
-    r"\b(?:because|therefore|thus|hence|since|so that|so as to|in order to|due to|owing to|thanks to|caus(?:e[sd]?|ing)"
-    r"|led to|lead(?:s|ing)? to|result(?:s|ed|ing)? (?:in|from|of)|as a result|consequently|consequence|reason|why"
-    r"|made? (?:it )?possible|trigger(?:s|ed)?|drove|driven by|responsible for|account(?:s|ed)? for|means that|as the|as its?"
+    r"\b(?:because|therefore|thus|hence|since|so that|so as to|in order to|due to|owing to|thanks to"
+    r"|caus(?:e[sd]?|ing)"
+    r"|led to|lead(?:s|ing)? to|result(?:s|ed|ing)? (?:in|from|of)|as a result|consequently|consequence"
+    r"|reason|why"
+    r"|made? (?:it )?possible|trigger(?:s|ed)?|drove|driven by|responsible for|account(?:s|ed)? for"
+    r"|means that|as the|as its?"
     r"|follows from|prompted|which is why|to (?:protect|avoid|prevent|ensure|reduce|improve|save))\b",
     re.IGNORECASE,
 )
 TENTATIVE = re.compile(
-    r"\b(?:probabl[ey]|likely|perhaps|maybe|possibl[ey]|presumabl[ey]|apparently|seem(?:s|ed)?|appears?|expected|should"
+    r"\b(?:probabl[ey]|likely|perhaps|maybe|possibl[ey]|presumabl[ey]|apparently|seem(?:s|ed)?|appears?"
+    r"|expected|should"
     r"|might|could|suggest(?:s|ed|ing)?|estimated|believed|thought to|reportedly|would|will)\b",
     re.IGNORECASE,
 )
@@ -52,8 +60,12 @@ def covered(stems: Sequence[str], view: View) -> float:
     return sum(stem in view.stems for stem in stems) / len(stems) if stems else 1.0
 
 
-def linked(stems: Sequence[str], texts: Sequence[str]) -> tuple[float, float]:
+def linked(stems: Sequence[str], runs: Iterable[Sequence[str]]) -> tuple[float, float]:
     """How closely the claim's words stand together in the sources.
+
+    Args:
+        stems: of the claim's content words, in order.
+        runs: for each source text the stems of its content words, in order.
 
     Returns:
         The largest share (0-1) of the claim's stems found within any stretch of `_LINKED` + the
@@ -61,25 +73,33 @@ def linked(stems: Sequence[str], texts: Sequence[str]) -> tuple[float, float]:
         occur, that occur within `_LINKED` content words of each other (1 when there are no such pairs).
     """
     wanted = set(stems)
-    pairs = {(one, other) for one, other in zip(stems, stems[1:], strict=False) if one != other}
+    pairs = {(one, other) for one, other in pairwise(stems) if one != other}
     best = 0.0
     near: set[tuple[str, str]] = set()
     seen_anywhere: set[str] = set()
-    reach = _LINKED + len(stems)
-    for text in texts:
-        places = [(place, stem) for place, stem in enumerate(content_stems(text)) if stem in wanted]
-        seen_anywhere.update(stem for _, stem in places)
-        first = 0
-        inside: dict[str, int] = {}
-        for place, stem in places:
-            while places[first][0] < place - reach:
-                inside[places[first][1]] -= 1
-                first += 1
-            inside[stem] = inside.get(stem, 0) + 1
-            best = max(best, sum(count > 0 for count in inside.values()) / len(wanted))
+    for run in runs:
+        places = [(place, root) for place, root in enumerate(run) if root in wanted]
+        seen_anywhere.update(root for _, root in places)
+        best = max(best, _densest(places, _LINKED + len(stems)) / len(wanted))
         near |= _pairs_within(places, pairs)
     both = [pair for pair in pairs if pair[0] in seen_anywhere and pair[1] in seen_anywhere]
     return best, sum(pair in near for pair in both) / len(both) if both else 1.0
+
+
+def _densest(places: Sequence[tuple[int, str]], reach: int) -> int:
+    """The most different stems that stand within `reach` words of each other."""
+    best = first = 0
+    inside: Counter[str] = Counter()
+    for place, root in places:
+        inside[root] += 1
+        while places[first][0] < place - reach:
+            gone = places[first][1]
+            inside[gone] -= 1
+            if not inside[gone]:
+                del inside[gone]
+            first += 1
+        best = max(best, len(inside))
+    return best
 
 
 def _pairs_within(places: Sequence[tuple[int, str]], pairs: set[tuple[str, str]]) -> set[tuple[str, str]]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from streamverify.checks.words import listed
 from streamverify.types import Span
 
 
@@ -50,76 +51,72 @@ class Date:
 
 
 _MONTHS = (
-    ("january", "jan"), ("february", "feb"), ("march", "mar"), ("april", "apr"), ("may", "may"), ("june", "jun"),
+    ("january", "jan"), ("february", "feb"), ("march", "mar"), ("april", "apr"), ("may", "may"), (
+        "june", "jun"),
     ("july", "jul"), ("august", "aug"), ("september", "sept", "sep"), ("october", "oct"), ("november", "nov"),
     ("december", "dec"),
 )  # fmt: skip
 _MONTH_OF = {name: number for number, names in enumerate(_MONTHS, start=1) for name in names}
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_DAY_OF = {name: number for number, name in enumerate(_DAYS)}
-_ORDINAL_DAYS = {
-    word: number
-    for number, word in enumerate(
-        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth".split(),
-        start=1,
-    )
-}
+_QUARTERS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "1st": 1, "2nd": 2, "3rd": 3, "4th": 4}
 _HOURS = {
     word: number
     for number, word in enumerate(
-        "one two three four five six seven eight nine ten eleven twelve".split(), start=1
+        listed("one two three four five six seven eight nine ten eleven twelve"), start=1
     )
 }
 
-_MONTH = r"(?P<month>Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\b\.?"
-_YEAR = r"(?P<year>1[0-9]\d\d|20\d\d)(?![\d,]\d|\d)"
-_NAMED = re.compile(
-    r"(?:\b(?P<day1>\d{1,2})(?:st|nd|rd|th)?(?:\s+day)?(?:\s+of)?[\s\u00a0-]+)?(?:\b(?:early|mid|late)[\s-]+)?\b"
-    + _MONTH
-    + r"(?:[\s\u00a0]+(?:the\s+)?(?P<day2>\d{1,2})(?:st|nd|rd|th)?(?![\d:.]\d|\d|\s?(?:a\.?m|p\.?m|%))\b)?"
-    r"(?:,?(?:\s+of)?[\s\u00a0-]+" + _YEAR + r")?"
+_MONTH = re.compile(
+    r"\b(?P<month>Jan(?:uary)?|Feb(?:ruary)?|Ma(?:r(?:ch)?|y)|A(?:pr(?:il)?|ug(?:ust)?)|Ju(?:ne?|ly?)"
+    r"|Sept?(?:ember)?"
+    r"|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\b\.?"
+    r"(?:[\s\u00a0]+(?:the\s+)?(?P<day>\d{1,2})(?:st|nd|rd|th)?(?![\d:.]\d|\d|\s?(?:a\.?m|p\.?m|%))\b)?"
+    r"(?:,?(?:\s+of)?[\s\u00a0-]+(?P<year>1[0-9]\d\d|20\d\d)(?![\d,]\d|\d))?"
 )
-_ISO = re.compile(
-    r"(?<![\d-])(?P<year>[12]\d{3})-(?P<month>0[1-9]|1[0-2])(?:-(?P<day>0[1-9]|[12]\d|3[01]))?(?![\d-]\d|\d)"
-)
-_SLASHED = re.compile(
-    r"(?<![\d/.])(?P<a>\d{1,2})(?P<sep>[/.])(?P<b>\d{1,2})(?P=sep)(?P<year>\d{4}|\d\d)(?![\d/])"
-)
-_QUARTER = re.compile(
-    r"\b(?:Q(?P<n>[1-4])|(?P<word>first|second|third|fourth|1st|2nd|3rd|4th)[ -]quarter)"
-    r"(?:(?:\s+(?:of\s+)?(?:fiscal\s+)?|[-/ ])" + _YEAR + r")?"
-)
-_YEAR_ONLY = re.compile(
-    r"(?<![\w.,/$€£¥₹#:-])(?P<year>1[0-9]\d\d|20\d\d)(?P<decade>['’]?s\b)?(?![\w%/]|[.,:]\d|-\d{3,})"
-)
-_YEAR_RANGE = re.compile(
-    r"(?<![\w.,/$€£¥])(?P<from>1[0-9]\d\d|20\d\d)\s?[-–—/]\s?(?P<to>1[0-9]\d\d|20\d\d|\d\d)(?![\w%]|[.,]\d)"
-)
-_CENTURY = re.compile(r"\b(?P<n>\d{1,2})(?:st|nd|rd|th)[ -]century\b", re.IGNORECASE)
-_WEEKDAY = re.compile(r"\b(?P<day>Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b")
-_CLOCK = re.compile(
-    r"(?<![\d:.,])(?P<h>[01]?\d|2[0-4])(?:(?P<sep>[:.h])(?P<m>[0-5]\d))?\s?(?P<half>[ap])\.?\s?m\b\.?"
-    r"|(?<![\d:.,])(?P<h24>[01]?\d|2[0-4]):(?P<m24>[0-5]\d)(?::[0-5]\d)?(?!\d|:)"
-    r"|\b(?P<past>half past|quarter past|quarter to) (?P<hour>" + "|".join(_HOURS) + r"|\d{1,2})\b"
-    r"|\b(?P<hour2>" + "|".join(_HOURS) + r"|\d{1,2}) o['’]clock\b|\b(?P<word>noon|midday|midnight)\b",
+_BEFORE_MONTH = re.compile(
+    r"(?:\b(?P<day>\d{1,2})(?:st|nd|rd|th)?(?:\s+day)?(?:\s+of)?[\s\u00a0-]+)?(?:\b(?:early|mid"
+    r"|late)[\s-]+)?$",
     re.IGNORECASE,
 )
+_WORD_LED = re.compile(
+    r"\b(?:Q(?P<quarter>[1-4])|(?P<named>[Qq]uarter)|(?P<weekday>Mon|T(?:ues|hurs)|Wednes|Fri|S(?:atur"
+    r"|un))days?"
+    r"|(?P<half>[Hh]alf past)|(?P<noon>[Nn]oon|[Mm]id(?:day|night))|(?P<clock>o['’]clock))\b"
+)
+_ORDINAL_BEFORE = re.compile(r"\b(first|second|third|fourth|1st|2nd|3rd|4th)[ -]$")
+_PAST = re.compile(r" (past|to) ([a-z]+|\d{1,2})\b")
+_HOUR = re.compile(r" ([a-z]+|\d{1,2})\b")
+_HOUR_BEFORE = re.compile(r"\b([a-z]+|\d{1,2}) $", re.IGNORECASE)
+_YEAR_AFTER = re.compile(r"(?:\s+(?:of\s+)?(?:fiscal\s+)?|[-/ ])(1[0-9]\d\d|20\d\d)\b")
+_NUMBER = re.compile(r"\d+")
+_ISO = re.compile(
+    r"(?P<year>[12]\d{3})-(?P<month>0[1-9]|1[0-2])(?:-(?P<day>0[1-9]|[12]\d|3[01]))?(?![\d-]\d|\d)"
+)
+_SLASHED = re.compile(r"(?P<a>\d{1,2})(?P<sep>[/.])(?P<b>\d{1,2})(?P=sep)(?P<year>\d{4}|\d\d)(?![\d/])")
+_YEAR_RANGE = re.compile(
+    r"(?P<from>1[0-9]\d\d|20\d\d)\s?[-–—/]\s?(?P<to>1[0-9]\d\d|20\d\d|\d\d)(?![\w%]|[.,]\d|-\d)"
+)
+_YEAR = re.compile(r"(?P<year>1[0-9]\d\d|20\d\d)(?P<decade>['’]?s\b)?(?![\w%/]|[.,:]\d|-\d{3,})")
+_CENTURY = re.compile(r"(?P<n>\d{1,2})(?:st|nd|rd|th)[ -][Cc]entury\b")
+_CLOCK = re.compile(
+    r"(?P<h>[01]?\d|2[0-4])(?:[:.h](?P<m>[0-5]\d))?\s?(?P<half>[ap])\.?\s?m\b\.?"
+    r"|(?P<h24>[01]?\d|2[0-4]):(?P<m24>[0-5]\d)(?::[0-5]\d)?(?!\d|:)",
+    re.IGNORECASE,
+)
+_YEAR_PREFIX = re.compile(r"\b(?:mid|pre|post|early|late)-$", re.IGNORECASE)
 _COUNTED = re.compile(
     r"\s(?!(?:season|series|census|elections?|games|olympics|is|was|has|years)\b)[a-z]{3,}s\b"
 )
 _YEAR_LEAD = re.compile(
-    r"(?:\b(?:in|since|by|of|from|until|till|to|during|before|after|around|circa|c\.|between|and|for|"
-    r"year|years|early|mid|late|through|fiscal|calendar|FY|the)[\s-]|[(\[–—,;-]\s?)$",
+    r"(?:\b(?:in|since|by|of|from|until|till|to|during|before|after|around|circa|c\.|between|and|for"
+    r"|years?|early|mid|late|through|fiscal|calendar|FY|the)[\s-]|[(\[–—,;-]\s?)$",
     re.IGNORECASE,
 )
 
 
 def dates(text: str) -> tuple[Date, ...]:
     """Every date and time of a text in order, without overlap; the cost is linear in its length."""
-    found = [
-        *_named(text), *_iso(text), *_slashed(text), *_quarters(text), *_clock(text), *_centuries(text), *_ranges(text),
-        *_years(text), *_weekdays(text),
-    ]  # fmt: skip
+    found = [*_named(text), *_word_led(text), *_digit_led(text)]
     found.sort(key=lambda date: (date.start, -date.end))
     kept: list[Date] = []
     end = 0
@@ -131,19 +128,18 @@ def dates(text: str) -> tuple[Date, ...]:
 
 
 def _named(text: str) -> Iterable[Date]:
-    for match in _NAMED.finditer(text):
+    for match in _MONTH.finditer(text):
         month = _MONTH_OF[match["month"].lower()]
-        day = int(match["day1"] or match["day2"] or 0)
+        before = _BEFORE_MONTH.search(text, max(match.start() - 24, 0), match.start())
+        lead = before["day"] if before else None
+        day = int(match["day"] or lead or 0)
         year = int(match["year"]) if match["year"] else None
-        if day > 31:
+        if day > 31 or (not day and not year and len(match["month"]) <= 3 and not _surely_month(text, match)):
             continue
-        if not day and not year and len(match["month"]) <= 3 and not _surely_month(text, match):
-            continue
-        end = match.end()
+        start, end = before.start() if before and not match["day"] else match.start(), match.end()
         # A closing dot belongs to the abbreviation only when something of the date follows it.
         if text[end - 1] == "." and len(match["month"]) > 4:
             end -= 1
-        start = match.start()
         kind = DateKind.DAY if day else DateKind.MONTH
         yield Date(start, end, text[start:end], kind, year, month, day or None)
 
@@ -151,92 +147,151 @@ def _named(text: str) -> Iterable[Date]:
 def _surely_month(text: str, match: re.Match[str]) -> bool:
     """Whether a lone "May" or "Mar" is a month rather than a verb or a name."""
     lead = text[max(match.start() - 12, 0) : match.start("month")].split()
-    return bool(lead) and lead[-1].lower() in {
-        "in", "since", "until", "till", "by", "from", "to", "of", "early", "mid", "late", "during", "and", "or",
+    if not lead:
+        return False
+    if match["month"] == "May":
+        return lead[-1][-1] not in '.!?:;"“'
+    return lead[-1].lower() in {
+        "in", "since", "until", "till", "by", "from", "to", "of", "early", "mid", "late", "during",
+            "and", "or",
         "before", "after", "every", "each", "last", "next", "this", "through", "mid-", "between",
     }  # fmt: skip
 
 
-def _iso(text: str) -> Iterable[Date]:
-    for match in _ISO.finditer(text):
-        day = int(match["day"]) if match["day"] else None
-        kind = DateKind.DAY if day else DateKind.MONTH
-        yield Date(match.start(), match.end(), match[0], kind, int(match["year"]), int(match["month"]), day)
-
-
-def _slashed(text: str) -> Iterable[Date]:
-    for match in _SLASHED.finditer(text):
-        first, second, year = int(match["a"]), int(match["b"]), int(match["year"])
-        if len(match["year"]) == 2:
-            year += 2000 if year < 70 else 1900
-        day, month = (first, second) if second <= 12 else (second, first)
-        if not 1 <= month <= 12 or not 1 <= day <= 31:
-            continue
-        either = first <= 12 and second <= 12 and match["sep"] == "/"
-        yield Date(match.start(), match.end(), match[0], DateKind.DAY, year, month, day, swapped=either)
-
-
-def _quarters(text: str) -> Iterable[Date]:
-    names = {"first": 1, "second": 2, "third": 3, "fourth": 4, "1st": 1, "2nd": 2, "3rd": 3, "4th": 4}
-    for match in _QUARTER.finditer(text):
-        number = int(match["n"]) if match["n"] else names[match["word"].lower()]
-        year = int(match["year"]) if match["year"] else None
-        yield Date(match.start(), match.end(), match[0], DateKind.QUARTER, year, quarter=number)
-
-
-def _centuries(text: str) -> Iterable[Date]:
-    for match in _CENTURY.finditer(text):
-        yield Date(match.start(), match.end(), match[0], DateKind.DECADE, int(match["n"]) * 100 - 100)
-
-
-def _ranges(text: str) -> Iterable[Date]:
-    for match in _YEAR_RANGE.finditer(text):
-        first = int(match["from"])
-        last = int(match["to"]) if len(match["to"]) == 4 else first - first % 100 + int(match["to"])
-        if last > first:
-            yield Date(match.start("from"), match.end("from"), match["from"], DateKind.YEAR, first)
-            yield Date(match.start("to"), match.end("to"), match["to"], DateKind.YEAR, last)
-
-
-def _years(text: str) -> Iterable[Date]:
-    for match in _YEAR_ONLY.finditer(text):
-        year = int(match["year"])
-        if match["decade"] and year % 10 == 0:
-            yield Date(match.start(), match.end(), match[0], DateKind.DECADE, year)
-        elif not match["decade"] and (
-            _YEAR_LEAD.search(text, max(match.start() - 12, 0), match.start())
-            or not (year < 1500 or _COUNTED.match(text, match.end()))
-        ):
-            yield Date(match.start(), match.end(), match[0], DateKind.YEAR, year)
-
-
-def _weekdays(text: str) -> Iterable[Date]:
-    for match in _WEEKDAY.finditer(text):
-        weekday = _DAY_OF[match["day"].lower() + "day"]
-        yield Date(match.start(), match.end(), match[0], DateKind.WEEKDAY, weekday=weekday)
-
-
-def _clock(text: str) -> Iterable[Date]:
-    for match in _CLOCK.finditer(text):
-        half_day = False
-        if match["word"]:
-            minute = 0 if match["word"].lower() == "midnight" else 720
-        elif match["h24"]:
-            minute = int(match["h24"]) % 24 * 60 + int(match["m24"])
-            half_day = minute < 13 * 60 and not match["h24"].startswith("0")
+def _word_led(text: str) -> Iterable[Date]:
+    for match in _WORD_LED.finditer(text):
+        start, end = match.span()
+        if match["weekday"]:
+            weekday = _DAYS.index(match["weekday"].lower() + "day")
+            yield Date(start, end, match[0], DateKind.WEEKDAY, weekday=weekday)
+        elif match["noon"]:
+            minute = 0 if match["noon"].lower() == "midnight" else 720
+            yield Date(start, end, match[0], DateKind.TIME, minute=minute)
+        elif match["clock"]:
+            hour = _HOUR_BEFORE.search(text, max(start - 8, 0), start)
+            yield from _by_hour(text, hour.start(1), end, hour[1], 0) if hour else ()
         elif match["half"]:
-            hour = int(match["h"])
-            if not 1 <= hour <= 12:
-                continue
-            minute = hour % 12 * 60 + int(match["m"] or 0) + (720 if match["half"] in "pP" else 0)
+            hour = _HOUR.match(text, end)
+            yield from _by_hour(text, start, hour.end(), hour[1], 30) if hour else ()
         else:
-            name = (match["hour"] or match["hour2"]).lower()
-            hour = _HOURS.get(name) or int(name)
-            offset = {"half past": 30, "quarter past": 15, "quarter to": -15}.get(
-                (match["past"] or "").lower(), 0
-            )
-            minute, half_day = (hour * 60 + offset) % 1440, True
-        yield Date(match.start(), match.end(), match[0], DateKind.TIME, minute=minute, half_day=half_day)
+            yield from _quarter(text, match)
+
+
+def _quarter(text: str, match: re.Match[str]) -> Iterable[Date]:
+    """A quarter of a year ("Q3 2021", "third quarter") or of an hour ("quarter to four")."""
+    start, end = match.span()
+    past = _PAST.match(text, end)
+    if past:
+        return _by_hour(text, start, past.end(), past[2], 15 if past[1] == "past" else -15)
+    ordinal = _ORDINAL_BEFORE.search(text, max(start - 8, 0), start)
+    if not match["quarter"] and not ordinal:
+        return []
+    number = int(match["quarter"]) if match["quarter"] else _QUARTERS[ordinal[1]] if ordinal else 0
+    year = _YEAR_AFTER.match(text, end)
+    start, end = ordinal.start() if ordinal else start, year.end() if year else end
+    return [
+        Date(start, end, text[start:end], DateKind.QUARTER, int(year[1]) if year else None, quarter=number)
+    ]
+
+
+def _by_hour(text: str, start: int, end: int, name: str, offset: int) -> list[Date]:
+    hour = _HOURS.get(name.lower()) or (int(name) if name.isdecimal() else 0)
+    if not 1 <= hour <= 24:
+        return []
+    minute = (hour * 60 + offset) % 1440
+    return [Date(start, end, text[start:end], DateKind.TIME, minute=minute, half_day=True)]
+
+
+def _digit_led(text: str) -> Iterable[Date]:
+    """Dates that begin with a digit; every number is looked at once, by the readings in order."""
+    for number in _NUMBER.finditer(text):
+        start = number.start()
+        if _within_word(text, start):
+            continue
+        for read in (_iso, _slashed, _clock, _century, _range, _year):
+            found = read(text, start)
+            if found:
+                yield from found
+                break
+
+
+def _within_word(text: str, start: int) -> bool:
+    """Whether digits go on with what stands before them, so that no date begins there; "mid-2020" does."""
+    before = text[start - 1] if start else " "
+    if before.isalpha() or before in "_.,:/$€£¥₹#":
+        return True
+    joined = before == "-" and start > 1 and text[start - 2].isalnum()
+    return joined and _YEAR_PREFIX.search(text, max(start - 6, 0), start) is None
+
+
+def _iso(text: str, start: int) -> list[Date]:
+    match = _ISO.match(text, start)
+    if match is None:
+        return []
+    day = int(match["day"]) if match["day"] else None
+    kind = DateKind.DAY if day else DateKind.MONTH
+    return [Date(start, match.end(), match[0], kind, int(match["year"]), int(match["month"]), day)]
+
+
+def _slashed(text: str, start: int) -> list[Date]:
+    match = _SLASHED.match(text, start)
+    if match is None:
+        return []
+    first, second, year = int(match["a"]), int(match["b"]), int(match["year"])
+    if len(match["year"]) == 2:
+        year += 2000 if year < 70 else 1900
+    day, month = (first, second) if second <= 12 else (second, first)
+    if not 1 <= month <= 12 or not 1 <= day <= 31:
+        return []
+    either = first <= 12 and second <= 12 and match["sep"] == "/"
+    return [Date(start, match.end(), match[0], DateKind.DAY, year, month, day, swapped=either)]
+
+
+def _clock(text: str, start: int) -> list[Date]:
+    match = _CLOCK.match(text, start)
+    if match is None:
+        return []
+    if match["h24"]:
+        minute = int(match["h24"]) % 24 * 60 + int(match["m24"])
+        half_day = minute < 13 * 60 and not match["h24"].startswith("0")
+        return [Date(start, match.end(), match[0], DateKind.TIME, minute=minute, half_day=half_day)]
+    hour = int(match["h"])
+    if not 1 <= hour <= 12:
+        return []
+    minute = hour % 12 * 60 + int(match["m"] or 0) + (720 if match["half"] in "pP" else 0)
+    return [Date(start, match.end(), match[0], DateKind.TIME, minute=minute)]
+
+
+def _century(text: str, start: int) -> list[Date]:
+    match = _CENTURY.match(text, start)
+    if match is None:
+        return []
+    return [Date(start, match.end(), match[0], DateKind.DECADE, int(match["n"]) * 100 - 100)]
+
+
+def _range(text: str, start: int) -> list[Date]:
+    match = _YEAR_RANGE.match(text, start)
+    if match is None:
+        return []
+    first = int(match["from"])
+    last = int(match["to"]) if len(match["to"]) == 4 else first - first % 100 + int(match["to"])
+    if last <= first:
+        return []
+    ends = (("from", first), ("to", last))
+    return [Date(*match.span(name), match[name], DateKind.YEAR, year) for name, year in ends]
+
+
+def _year(text: str, start: int) -> list[Date]:
+    match = _YEAR.match(text, start)
+    if match is None:
+        return []
+    year = int(match["year"])
+    if match["decade"]:
+        return [Date(start, match.end(), match[0], DateKind.DECADE, year)] if year % 10 == 0 else []
+    told = _YEAR_LEAD.search(text, max(start - 12, 0), start) is not None
+    if told or (year >= 1500 and not _COUNTED.match(text, match.end())):
+        return [Date(start, match.end(), match[0], DateKind.YEAR, year)]
+    return []
 
 
 def spans(found: Sequence[Date]) -> list[Span]:
@@ -249,21 +304,18 @@ def same(claim: Date, source: Date) -> bool:
 
     A source may be finer (14 March 2019 for March 2019), never coarser.
     """
-    if claim.kind is DateKind.TIME:
-        return source.minute is not None and claim.minute is not None and _same_time(claim, source)
-    if claim.kind is DateKind.WEEKDAY:
+    if claim.minute is not None or source.minute is not None:
+        return _same_time(claim, source)
+    if claim.weekday is not None:
         return claim.weekday == source.weekday
     if claim.kind is DateKind.DECADE:
         width = 100 if "century" in claim.text.lower() else 10
         return source.year is not None and claim.year is not None and 0 <= source.year - claim.year < width
-    if claim.year is not None and claim.year != source.year:
+    if claim.year is not None and (claim.year != source.year or source.kind is DateKind.DECADE):
         return False
     if claim.quarter is not None:
-        return claim.quarter == source.quarter or (
-            source.month is not None and (source.month + 2) // 3 == claim.quarter
-        )
-    if source.kind is DateKind.DECADE or source.minute is not None:
-        return False
+        in_quarter = source.month is not None and (source.month + 2) // 3 == claim.quarter
+        return in_quarter or claim.quarter == source.quarter
     return _same_day(claim, source)
 
 
@@ -273,11 +325,12 @@ def _same_day(claim: Date, source: Date) -> bool:
     orders = [(source.day, source.month)]
     if source.swapped or claim.swapped:
         orders.append((source.month, source.day))
-    return any(claim.month == month and (claim.day is None or claim.day == day) for day, month in orders)
+    return any(claim.month == month and claim.day in {None, day} for day, month in orders)
 
 
 def _same_time(claim: Date, source: Date) -> bool:
-    assert claim.minute is not None and source.minute is not None
+    if claim.minute is None or source.minute is None:
+        return False
     difference = abs(claim.minute - source.minute)
     return difference == 0 or (difference == 720 and (claim.half_day or source.half_day))
 

@@ -13,11 +13,12 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from streamverify.checks.dates import Date, DatePool, dates, spans
+from streamverify.checks.negation import Statement, statements
 from streamverify.checks.numbers import QuantityPool
 from streamverify.checks.quantities import Quantity, quantities
 from streamverify.checks.quotes import plain
-from streamverify.checks.words import WORD, fold, stem, strip_possessive
-from streamverify.types import Passage
+from streamverify.checks.words import WORD, content_stems, fold, stem, strip_possessive
+from streamverify.types import Passage, Span
 
 Near = tuple[int, int, int]
 """A window: position of the passage, and the range of its text in characters."""
@@ -28,6 +29,7 @@ PREFIX = 5
 _CAPITALISED = re.compile(
     r"\b[A-Z][\w'’-]*(?:(?:\s+(?:of|the|and|for|on|in|de|la|du|&))?\s+[A-Z][\w'’-]*){1,7}"
 )
+_DOTTED = re.compile(r"\b(?:[A-Za-z]\.){2,}")
 _WORDS_OF = re.compile(r"[^\W\d_]+")
 
 
@@ -62,9 +64,7 @@ class View:
         return tuple(
             (source, quantity)
             for source, found in self._dated
-            for quantity in quantities(
-                source.text, skip=spans([date for date in found if not date.text.isdecimal()])
-            )
+            for quantity in quantities(source.text, skip=_not_years(found), hedges=False)
         )
 
     @cached_property
@@ -82,8 +82,11 @@ class View:
         """Folded words, possessive endings taken off."""
         found: set[str] = set()
         for source in self.sources:
-            found.update(WORD.findall(fold(source.text)))
-        return frozenset({strip_possessive(word) for word in found} | found)
+            found.update(WORD.findall(source.text.lower()))
+            found.update(match.replace(".", "").lower() for match in _DOTTED.findall(source.text))
+        # Folding is slow and words repeat: each is folded once.
+        folded = {word if word.isascii() else fold(word) for word in found}
+        return frozenset({strip_possessive(word) for word in folded} | folded)
 
     @cached_property
     def stems(self) -> frozenset[str]:
@@ -114,6 +117,33 @@ class View:
         return frozenset(found)
 
     @cached_property
+    def acronyms(self) -> str:
+        """First letters of all words in a row: an acronym's expansion shows as the acronym."""
+        return "".join(
+            "".join(word[0] for word in _WORDS_OF.findall(fold(source.text))) + " " for source in self.sources
+        )
+
+    @cached_property
+    def size(self) -> int:
+        """Characters of all texts."""
+        return sum(len(source.text) for source in self.sources)
+
+    @cached_property
+    def statements(self) -> tuple[tuple[Source, Statement], ...]:
+        """The sentences of the passages, read for their polarity; neither titles nor the question."""
+        return tuple(
+            (source, sentence)
+            for source in self.sources
+            if source.offset >= 0
+            for sentence in statements(source.text)
+        )
+
+    @cached_property
+    def stem_runs(self) -> tuple[tuple[str, ...], ...]:
+        """For each text the stems of its content words in order."""
+        return tuple(tuple(content_stems(source.text)) for source in self.sources)
+
+    @cached_property
     def folded(self) -> tuple[str, ...]:
         """Each text folded, for exact look-ups of identifiers."""
         return tuple(fold(source.text) for source in self.sources)
@@ -122,6 +152,10 @@ class View:
     def plain(self) -> tuple[str, ...]:
         """The words of each text, for look-ups of quotations."""
         return tuple(plain(source.text) for source in self.sources)
+
+
+def _not_years(found: Sequence[Date]) -> list[Span]:
+    return spans([date for date in found if not date.text.isdecimal()])
 
 
 class SourceIndex:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from streamverify.checks.index import View
-from streamverify.checks.words import STOP_WORDS, fold, stem, strip_possessive
+from streamverify.checks.index import PREFIX, View
+from streamverify.checks.units import unit_named
+from streamverify.checks.words import STOP_WORDS, fold, listed, stem, strip_possessive
 
 _TOKEN = re.compile(
     r"--?[A-Za-z][\w-]+"  # an option of a command line
@@ -26,22 +27,26 @@ _IDENTIFIER = re.compile(r"[_@]|\(\)$|\w\.\w|[A-Za-z][-./]?\d|\d[A-Za-z]|[a-z][A
 _HYPHEN_NUMBER = re.compile(r"^(?:\d+|[a-z]+)(?:-[a-z]+)+$")
 _ORDINAL = re.compile(r"^\d+(?:st|nd|rd|th|s)$")
 _UNIT_TAIL = re.compile(r"^\d+(?:[.,]\d+)*[A-Za-zµ°%]{1,3}$")
-_PARTICLES = frozenset("of the and for de la le du van von der den di da al bin el y e &".split())
+_PARTICLES = frozenset(listed("of the and for de la le du van von der den di da al bin el y e &"))
 _COMMON = frozenset(
-    """
-    i january february march april may june july august september october november december jan feb mar apr jun
-    jul aug sept sep oct nov dec monday tuesday wednesday thursday friday saturday sunday mr mrs ms dr prof sir
+    listed("""
+    i january february march april may june july august september october november december jan feb mar apr
+    jun
+    jul aug sept sep oct nov dec monday tuesday wednesday thursday friday saturday sunday mr mrs ms dr prof
+    sir
     yes no ok e.g i.e etc vs am pm a.m p.m north south east west northern southern eastern western english
     internet earth moon sun god bible state states government act law section chapter article figure table
-    """.split()
+    """)
 )
 """Capitalised by rule, or so common that their absence from a source says nothing."""
 _DEMONYMS = {
-    "french": "france", "dutch": "netherlands", "spanish": "spain", "british": "britain", "english": "england",
+    "french": "france", "dutch": "netherlands", "spanish": "spain", "british": "britain", "english":
+        "england",
     "polish": "poland", "danish": "denmark", "swedish": "sweden", "finnish": "finland", "irish": "ireland",
     "greek": "greece", "turkish": "turkey", "welsh": "wales", "scottish": "scotland", "swiss": "switzerland",
     "chinese": "china", "german": "germany", "thai": "thailand", "american": "us usa america states",
-    "us": "american america u.s u.s.a usa", "usa": "american america us u.s", "u.s": "american america us usa",
+    "us": "american america u.s u.s.a usa", "usa": "american america us u.s", "u.s":
+        "american america us usa",
     "uk": "britain british kingdom", "eu": "europe european", "european": "europe eu", "uae": "emirates",
 }  # fmt: skip
 
@@ -67,7 +72,7 @@ def names(text: str) -> tuple[Name, ...]:
             continue
         if _is_identifier(token):
             found.append(Name(start, end, token, identifier=True))
-        elif token[0].isupper() and _is_name(text, token, start):
+        elif token[0].isupper() and unit_named(token) is None and _is_name(text, token, start):
             before = found[-1] if found else None
             if before and not before.identifier and _joined(text[before.end : start]):
                 found[-1] = Name(before.start, end, text[before.start : end])
@@ -130,38 +135,42 @@ def missing(name: Name, view: View) -> list[tuple[int, int]]:
     initials = "".join(part[0] for part, _, _ in parts if part[0].isupper()).lower()
     if len(initials) > 1 and initials in view.words:
         return []
-    if name.text.isupper() and fold(name.text) in view.initials:
-        return []
-    # A name is there when its last word is: "Ada Pell" may be "Ms. Pell" in the source.
-    return (
-        [] if len(parts) > 1 and absent == [(parts[0][1], parts[0][2])] and len(parts[0][0]) <= 2 else absent
-    )
+    # "Hamish Hamilton" may be "Mr Hamilton" in the source, and "Old Windows programs" a mere adjective.
+    first = (parts[0][1], parts[0][2])
+    return [] if len(parts) > 1 and absent == [first] else absent
 
 
 def _holds_word(part: str, view: View) -> bool:
     folded = strip_possessive(fold(part))
     if folded in view.words or folded in STOP_WORDS or folded in _COMMON or stem(folded) in view.stems:
         return True
-    if any(other in view.words for other in _DEMONYMS.get(folded, "").split()):
+    bare = folded.replace(".", "")
+    if bare in view.words or any(other in view.words for other in _DEMONYMS.get(bare, "").split()):
         return True
-    if part.isupper() and (folded in view.initials or folded.rstrip("s") in view.initials):
-        return True
-    if (
-        len(part) > 2
-        and part[-1] == "s"
-        and part[:-1].isupper()
-        and folded[:-1] in view.words | view.initials
-    ):
+    if _is_acronym(part) and (bare.rstrip("s") in view.words or _expands(bare, view)):
         return True
     # Norway and Norwegian, Canada and Canadian: an adjective keeps most of the name.
-    return len(folded) >= 5 and any(
-        other.startswith(folded[:5]) and abs(len(other) - len(folded)) <= 4
-        for other in view.by_prefix(folded[:5])
+    return len(folded) >= PREFIX and any(
+        abs(len(other) - len(folded)) <= 4 for other in view.by_prefix(folded[:PREFIX])
+    )
+
+
+def _is_acronym(part: str) -> bool:
+    letters = [char for char in part.removesuffix("s") if char.isalpha()]
+    return len(letters) > 1 and all(char.isupper() for char in letters)
+
+
+def _expands(acronym: str, view: View) -> bool:
+    """Whether words with these initials follow each other somewhere, small words left out or not."""
+    plural = acronym.removesuffix("s")
+    return any(
+        len(initials) > 1 and (initials in view.acronyms or initials in view.initials)
+        for initials in {acronym, plural}
     )
 
 
 def _holds_identifier(text: str, view: View) -> bool:
-    folded = fold(text).strip("-").removesuffix("()")
+    folded = strip_possessive(fold(text)).strip("-").removesuffix("()")
     if folded in view.words or any(folded in source for source in view.folded):
         return True
     pieces = [piece for piece in re.split(r"[\W_]+", folded) if piece]

@@ -1,8 +1,9 @@
 """Whether a claim negates what its best evidence affirms, or the other way round.
 
-A light reading: a negation reaches the next few content words of its clause; a word counts as turned
-over when claim and evidence share it and only one of them negates it, or when one uses the other's
-opposite. It is a hint beside the model, never a verdict.
+Compared are the claim and the one source sentence that holds most of its content words. They disagree
+when only one of them has a negation in the stretch that both share, or when one uses the other's
+opposite beside the same words. Where a sentence restricts ("only", "unless", "except") its polarity
+cannot be read off the surface, and nothing is said. A hint beside the model, never a verdict.
 """
 
 from __future__ import annotations
@@ -11,47 +12,58 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from streamverify.checks.words import STOP_WORDS, stem, words
+from streamverify.checks.words import STOP_WORDS, WORD, listed, stem, tokens
 
 _CUES = frozenset(
-    """
-    not no never without cannot nor neither none nobody nothing nowhere hardly barely scarcely rarely seldom unless
-    fails failed fail unable refuses refused lacks lack lacked lacking prevents prevented prevent avoids avoid
-    excluded excludes exclude excluding except denied denies deny prohibited prohibits prohibit forbidden forbids
-    banned ban bans instead
-    """.split()
+    listed("""
+    not no never cannot nor neither none nobody nothing nowhere hardly barely scarcely rarely seldom without
+    """)
 )
-_REACH = 4
-"""Content words after a negation that it reaches."""
-_BREAK = re.compile(
-    r"[,;:.!?()]|\s[-–—]\s|\b(?:but|although|though|however|while|whereas|and|or|because|which)\b"
+_IDIOMS = re.compile(
+    r"\b(?:no (?:later|more|less|fewer|earlier|longer than|sooner|greater|higher|lower|larger|smaller"
+    r"|matter|doubt|one else|\d+)"
+    r"|not (?:later|more|less|fewer|earlier|only|just|least|exceed(?:ing)?|until|necessarily|all|every|yet)"
+    r"|nothing (?:but|more|less)"
+    r"|whether or not|no\. ?\d|nos\. ?\d|without (?:delay|exception|further ado|limit|doubt)|never before"
+    r"|none other)\b",
+    re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
-LEAST_SHARED = 0.5
+"""Negations that negate no statement: "no later than" is a bound, "not only" an addition."""
+_RESTRICTING = re.compile(
+    r"\b(?:unless|except(?:ed|ing|ions?)?|save for|only|instead|rather|other than|apart from|but not"
+    r"|exclu\w+|lack\w*"
+    r"|fail\w*|refus\w+|den(?:y|ies|ied)|prevent\w*|prohibit\w*|forb\w+|ban(?:s|ned|ning)?|void|invalid"
+    r"|unlawful|illegal|un\w{5,}"
+    r"|impossible|insufficient|unable|refrain|stop\w*|free of|free from|limited|limit\w*|until|too|avoid\w*"
+    r"|exempt\w*|outside"
+    r"|beyond|absen\w+|miss\w*|less|neither|off|difference|otherwise|against|out of|no need|drop\w*"
+    r"|reject\w*|revers\w+|if|whether|would)\b",
+    re.IGNORECASE,
+)
+"""Words that turn or narrow a statement without a plain negation."""
+LEAST_SHARED = 0.6
 """Share of the claim's content words that a sentence must hold to be compared with it."""
+_LEAST_WORDS = 3
+"""Content words that both must have in common."""
 
 _OPPOSITES = """
-increase decrease|increase reduce|increase fall|increase drop|rise fall|rise drop|rise decline|raise lower
-raise cut|grow shrink|gain lose|gain loss|high low|higher lower|more less|more fewer|most least|maximum minimum
-before after|earlier later|early late|first last|start end|begin end|open close|allow prohibit|allow forbid
-allow ban|permit prohibit|permit forbid|allow refuse|accept reject|accept refuse|approve reject|grant refuse
-grant deny|include exclude|required optional|mandatory optional|compulsory optional|mandatory voluntary
-compulsory voluntary|always never|all none|everyone nobody|everything nothing|with without|above below|over under
-up down|inside outside|internal external|public private|safe unsafe|safe dangerous|possible impossible|able unable
-legal illegal|lawful unlawful|valid invalid|true false|right wrong|correct incorrect|win lose|won lost|pass fail
-success failure|succeed fail|positive negative|strong weak|fast slow|faster slower|quick slow|long short
-longer shorter|large small|larger smaller|big small|bigger smaller|heavy light|hot cold|warm cool|warmer cooler
-warm cold|full empty|old new|older younger|older newer|young old|rich poor|cheap expensive|free paid|many few
-enable disable|enabled disabled|on off|add remove|insert remove|create delete|push pull|buy sell|import export
-import export|agree disagree|support oppose|confirm deny|upheld overturned|uphold overturn|affirm reverse
-guilty innocent|alive dead|survive die|better worse|best worst|improve worsen|love hate|common rare|often rarely
-frequent rare|permanent temporary|direct indirect|active inactive|visible invisible|known unknown|equal unequal
-same different|similar different|clockwise anticlockwise|left right|north south|east west|northern southern
-eastern western|male female|men women|man woman|mother father|parent child|employer employee|landlord tenant
-buyer seller|plaintiff defendant|upper lower|top bottom|front back|oldest youngest|largest smallest
-highest lowest|longest shortest|secured unsecured|fixed variable|fixed floating|joined left|arrive depart
-arrival departure|lend borrow|save spend|profit loss|surplus deficit|asset liability|ascending descending
-summer winter|spring autumn|morning evening|morning afternoon|day night|import export|married single|sunrise sunset
+increase decrease|increase reduce|rise fall|rise decline|grow shrink|gain lose|higher lower|highest lowest
+more fewer|more less|most least|maximum minimum|at_most at_least|allow prohibit|allow forbid
+permit prohibit|accept reject
+approve reject|include exclude|required optional|mandatory optional|mandatory voluntary|compulsory voluntary
+always never|everyone nobody|above below|internal external|public private|safe unsafe|safe dangerous
+possible impossible|able unable|legal illegal|lawful unlawful|valid invalid|correct incorrect|success failure
+succeed fail|positive negative|strong weak|stronger weaker|faster slower|longer shorter|larger smaller
+bigger smaller
+heavier lighter|warmer cooler|warmer colder|hotter colder|older younger|cheaper dearer|enable disable
+add remove
+buy sell|import export|agree disagree|support oppose|confirm deny|affirm reverse|guilty innocent|survive die
+better worse|best worst|improve worsen|common rare|rarer commoner|permanent temporary|direct indirect
+active inactive
+visible invisible|known unknown|secured unsecured|fixed variable|upper lower|northern southern|eastern western
+largest smallest|oldest youngest|longest shortest|ascending descending|upheld overturned|arrive depart
+lend borrow
+profit loss|surplus deficit|employer employee|landlord tenant|buyer seller|earlier later|before after
 """
 
 
@@ -66,107 +78,121 @@ def _opposites() -> dict[str, frozenset[str]]:
 
 
 _OPPOSITE_OF = _opposites()
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[\"“(A-Z0-9])|\n+")
 
 
 @dataclass(frozen=True, slots=True)
-class _Polar:
-    stem: str
-    start: int
-    end: int
-    negated: bool
+class Statement:
+    """A sentence as far as its polarity is concerned."""
+
+    text: str
+    stems: tuple[str, ...]
+    """Of all words, in order."""
+    content: frozenset[str]
+    """Stems that carry content, opposites left out: what two sentences have in common."""
+    cues: tuple[int, ...]
+    """Indices of the words that negate."""
+    restricted: bool
+    """It holds a word that turns or narrows a statement in a way that is not read here."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """A word of the claim that the evidence turns over."""
+    """Where a claim and its best evidence disagree in polarity."""
 
     start: int
     """Offset in the claim's text."""
     end: int
-    source: int
-    """Index of the source text."""
-    theirs: str
-    """How the evidence puts it: the sentence."""
+    theirs: Statement
+    """The evidence sentence."""
     shared: float
     """Share of the claim's content words that the evidence sentence holds, 0-1."""
 
 
-def _polar(text: str) -> list[_Polar]:
-    """Content words and opposites of a text with their polarity."""
-    found: list[_Polar] = []
-    reach = 0
-    flip = False
-    last = 0
-    for word in words(text):
-        if _BREAK.search(text, last, word.start):
-            reach = 0
-        last = word.end
-        if word.folded in _CUES or word.folded.endswith("n't"):
-            flip = not (flip and reach > 0)
-            reach = _REACH
-            continue
-        if word.folded in {
-            "but",
-            "although",
-            "though",
-            "however",
-            "while",
-            "whereas",
-            "and",
-            "or",
-            "because",
-            "which",
-        }:
-            reach = 0
-        root = stem(word.folded)
-        if word.folded not in STOP_WORDS or root in _OPPOSITE_OF:
-            found.append(_Polar(root, word.start, word.end, flip and reach > 0))
-            if word.folded not in STOP_WORDS:
-                reach -= 1
-    return found
+def statement(text: str) -> Statement:
+    """One sentence, read for its polarity."""
+    found = tokens(_without_idioms(text))
+    stems = tuple(stem(word) for word in found)
+    content = frozenset(
+        root
+        for word, root in zip(found, stems, strict=True)
+        if word not in STOP_WORDS and root not in _OPPOSITE_OF and len(word) > 1
+    )
+    cues = tuple(place for place, word in enumerate(found) if word in _CUES or word.endswith("n't"))
+    return Statement(text, stems, content, cues, _RESTRICTING.search(text) is not None)
 
 
-def mismatch(claim: str, sources: Sequence[str]) -> Mismatch | None:
-    """The word in which the best matching source sentence and the claim disagree, if there is one.
+def _without_idioms(text: str) -> str:
+    """The text with such phrases blanked out; every other character keeps its place."""
+    return _IDIOMS.sub(lambda match: " " * len(match[0]), text)
 
-    Args:
-        claim: the claim's text.
-        sources: the texts of the evidence; the cost is linear in their length.
+
+def statements(text: str) -> list[Statement]:
+    """The sentences of a source text; the cost is linear in its length."""
+    return [statement(part) for part in _SENTENCE.split(text) if part and not part.isspace()]
+
+
+def mismatch(claim: str, evidence: Sequence[Statement]) -> Mismatch | None:
+    """Where the claim and the evidence sentence nearest to it disagree, if they do.
 
     Returns:
-        None when no sentence holds `LEAST_SHARED` of the claim's content words, or none disagrees.
+        None when no sentence holds `LEAST_SHARED` of the claim's content words, when the nearest one
+        agrees with it, or when either restricts in a way that is not read here.
     """
-    own = _polar(claim)
-    content = {polar.stem for polar in own if polar.stem not in _OPPOSITE_OF} or {polar.stem for polar in own}
-    if not content:
+    own = statement(claim)
+    if len(own.content) < _LEAST_WORDS:
         return None
-    best: tuple[float, int, str, list[_Polar]] | None = None
-    for number, source in enumerate(sources):
-        for sentence in _SENTENCE.split(source):
-            theirs = _polar(sentence)
-            shared = len(content & {polar.stem for polar in theirs}) / len(content)
-            if shared >= LEAST_SHARED and (best is None or shared > best[0]):
-                best = (shared, number, sentence, theirs)
-    if best is None:
+    nearest = max(evidence, key=lambda other: len(own.content & other.content), default=None)
+    if nearest is None:
         return None
-    shared, number, sentence, theirs = best
-    turned = _turned(own, theirs)
-    if turned is None:
+    common = own.content & nearest.content
+    shared = len(common) / len(own.content)
+    if shared < LEAST_SHARED or len(common) < _LEAST_WORDS:
         return None
-    return Mismatch(turned.start, turned.end, number, sentence.strip(), shared)
+    place = _opposed(own, nearest, common)
+    if place is None and not own.restricted and not nearest.restricted:
+        place = _negated(own, nearest, common)
+    if place is None:
+        return None
+    found = list(WORD.finditer(_without_idioms(claim)))
+    if place >= len(found):  # folding split a word in two (½): its place is lost
+        return None
+    return Mismatch(*found[place].span(), nearest, shared)
 
 
-def _turned(own: Sequence[_Polar], theirs: Sequence[_Polar]) -> _Polar | None:
-    polarity: dict[str, set[bool]] = {}
-    for polar in theirs:
-        polarity.setdefault(polar.stem, set()).add(polar.negated)
-    for polar in own:
-        there = polarity.get(polar.stem)
-        if there is not None:
-            if polar.negated not in there:
-                return polar
+def _negated(own: Statement, theirs: Statement, common: frozenset[str]) -> int | None:
+    """Index of the claim's word at which only one of the two sentences has a negation."""
+    ours = _cues_among(own, common)
+    others = _cues_among(theirs, common)
+    if len(ours) % 2 == len(others) % 2 or (ours and others):
+        return None
+    if ours:
+        return ours[0]
+    negated = next((root for root in theirs.stems[others[0] + 1 :] if root in common), None)
+    return own.stems.index(negated) if negated in own.stems else None
+
+
+def _cues_among(sentence: Statement, common: frozenset[str]) -> list[int]:
+    """The negations in the stretch from the first to the last shared word, and three words before it."""
+    places = [place for place, root in enumerate(sentence.stems) if root in common]
+    return [cue for cue in sentence.cues if places[0] - 3 <= cue < places[-1]]
+
+
+def _opposed(own: Statement, theirs: Statement, common: frozenset[str]) -> int | None:
+    """Index of a word of the claim whose opposite stands beside the same words in the evidence."""
+    if len(own.cues) % 2 != len(theirs.cues) % 2:
+        return None
+    for place, root in enumerate(own.stems):
+        if root in theirs.stems:
             continue
-        for opposite in _OPPOSITE_OF.get(polar.stem, ()):
-            if polar.negated in polarity.get(opposite, ()):
-                return polar
+        for opposite in _OPPOSITE_OF.get(root, ()):
+            if opposite not in theirs.stems or opposite in own.stems:
+                continue
+            other = theirs.stems.index(opposite)
+            if _beside(own.stems, place, common) & _beside(theirs.stems, other, common):
+                return place
     return None
+
+
+def _beside(stems: Sequence[str], place: int, common: frozenset[str]) -> set[str]:
+    return set(stems[max(place - 4, 0) : place + 5]) & common

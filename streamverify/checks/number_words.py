@@ -7,18 +7,24 @@ number, "one two" and "three and four" are two.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import NamedTuple
+
+from streamverify.checks.words import alternatives, listed
 
 _UNITS = {
     word: float(value)
     for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen".split()
+        listed(
+            "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+            "fifteen sixteen "
+            "seventeen eighteen nineteen"
+        )
     )
 }
 _TENS = {
     word: 10.0 * value
-    for value, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2)
+    for value, word in enumerate(listed("twenty thirty forty fifty sixty seventy eighty ninety"), start=2)
 }
 MAGNITUDES = {
     "hundred": 1e2,
@@ -34,15 +40,18 @@ _PLURAL_MAGNITUDES = {"dozens", "hundreds", "thousands", "millions", "billions"}
 _ORDINAL_UNITS = {
     word: float(value)
     for value, word in enumerate(
-        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
-        "fifteenth sixteenth seventeenth eighteenth nineteenth".split(),
+        listed(
+            "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth "
+            "thirteenth fourteenth "
+            "fifteenth sixteenth seventeenth eighteenth nineteenth"
+        ),
         start=1,
     )
 }
 _ORDINAL_TENS = {
     word: 10.0 * value
     for value, word in enumerate(
-        "twentieth thirtieth fortieth fiftieth sixtieth seventieth eightieth ninetieth".split(), start=2
+        listed("twentieth thirtieth fortieth fiftieth sixtieth seventieth eightieth ninetieth"), start=2
     )
 }
 _FRACTIONS = {"half": 1 / 2, "halves": 1 / 2, "quarter": 1 / 4, "quarters": 1 / 4} | {
@@ -66,7 +75,7 @@ _TIMES = {
     "triples": 3.0,
     "quadrupled": 4.0,
 }
-_ALL = (
+NUMBER_WORDS = frozenset(
     _UNITS.keys()
     | _TENS.keys()
     | MAGNITUDES.keys()
@@ -75,7 +84,9 @@ _ALL = (
     | _FRACTIONS.keys()
     | _TIMES.keys()
 )
-_ANY = "|".join(sorted(_ALL, key=len, reverse=True))
+"""Every word that a number may be spelled with, folded."""
+
+_ANY = alternatives(NUMBER_WORDS)
 
 RUN = re.compile(rf"\b(?:{_ANY})(?:(?:\s+|-)(?:and[\s-]+(?:a\s+|an\s+)?)?(?:{_ANY}))*\b", re.IGNORECASE)
 """A stretch of number words; it may hold several numbers."""
@@ -134,58 +145,81 @@ def _one(tokens: list[_Token], position: int) -> tuple[Spelled | None, int]:
     return _cardinal(tokens, position)
 
 
-def _cardinal(tokens: list[_Token], position: int) -> tuple[Spelled, int]:
-    start = tokens[position].start
-    total = group = 0.0
-    room = float("inf")  # the next word must be worth less than this to be added to the group
-    scaled = False
-    end = position
-    while end < len(tokens):
-        word = tokens[end].word
-        if word == "and":
-            mixed = _mixed(tokens, end)
-            if mixed is not None:
-                share, after = mixed
-                value = total + group + share
-                return Spelled(start, tokens[after - 1].end, value), after
-            # "two hundred and five" goes on, "two and five" does not.
-            if room in {100.0, 1000.0} and end + 1 < len(tokens) and _small(tokens[end + 1].word):
-                end += 1
-                continue
-            break
+@dataclass(slots=True)
+class _Sum:
+    """A cardinal while it is being read, word by word."""
+
+    total: float = 0.0
+    group: float = 0.0
+    room: float = float("inf")
+    """The next word must be worth less than this to be added to the group."""
+    scaled: bool = False
+
+    @property
+    def value(self) -> float:
+        return self.total + self.group
+
+    def takes(self, word: str) -> bool:
+        """Add a word if English lets it follow; False leaves the number as it is."""
         if word in MAGNITUDES:
-            scale = MAGNITUDES[word]
-            if scale <= 100:
-                if group >= scale or (group == 0 and room < scale):
-                    break
-                group = (group or 1.0) * scale
-                room = 100.0
-            else:
-                total += (group or 1.0) * scale
-                group, room = 0.0, 1000.0
-            scaled = True
-        elif word in _TENS and room > 90:
-            group += _TENS[word]
-            room = 10.0
-        elif word in _UNITS and room > _UNITS[word] and not (room == 10.0 and _UNITS[word] == 0):
-            group += _UNITS[word]
-            room = 0.0
-        elif (word in _ORDINAL_UNITS and room == 10.0 and _ORDINAL_UNITS[word] < 10) or (
-            word in _ORDINAL_TENS and room == 100.0
-        ):
-            value = total + group + (_ORDINAL_UNITS.get(word) or _ORDINAL_TENS[word])
-            return Spelled(start, tokens[end].end, value, ordinal=True), end + 1
-        elif word in _FRACTIONS and end > position and group and not scaled:
-            # "two thirds", "one quarter": a share, written as numerator and denominator.
-            return Spelled(start, tokens[end].end, group * _FRACTIONS[word], fraction=True), end + 1
+            return self._scale(MAGNITUDES[word])
+        if word in _TENS and self.room > 90:
+            self.group, self.room = self.group + _TENS[word], 10.0
+            return True
+        if word in _UNITS and self.room > _UNITS[word] and (self.room != 10.0 or _UNITS[word]):
+            self.group, self.room = self.group + _UNITS[word], 0.0
+            return True
+        return False
+
+    def _scale(self, scale: float) -> bool:
+        if scale > 100:
+            self.total += (self.group or 1.0) * scale
+            self.group, self.room = 0.0, 1000.0
+        elif self.group >= scale or (self.group == 0 and self.room < scale):
+            return False
         else:
-            break
+            self.group, self.room = (self.group or 1.0) * scale, 100.0
+        self.scaled = True
+        return True
+
+
+def _cardinal(tokens: list[_Token], position: int) -> tuple[Spelled, int]:
+    """The cardinal that begins at a token with what closes it: "… and a half", "… fifth", "… thirds"."""
+    start = tokens[position].start
+    number = _Sum()
+    end = position
+    while end < len(tokens) and (number.takes(tokens[end].word) or _goes_on(tokens, end, number.room)):
         end += 1
-    return Spelled(start, tokens[end - 1].end, total + group, scaled=scaled), max(end, position + 1)
+    closed = _closed(tokens, end, number) if end < len(tokens) else None
+    if closed is not None:
+        value, kind, after = closed
+        ordinal, fraction = kind == "ordinal", kind == "fraction"
+        return Spelled(start, tokens[after - 1].end, value, ordinal=ordinal, fraction=fraction), after
+    return Spelled(start, tokens[end - 1].end, number.value, scaled=number.scaled), end
 
 
-def _small(word: str) -> bool:
-    return word in _UNITS or word in _TENS or word in _ORDINAL_UNITS
+def _goes_on(tokens: list[_Token], position: int, room: float) -> bool:
+    """Whether "and" joins here: "two hundred and five" goes on, "two and five" does not."""
+    if tokens[position].word != "and" or room not in {100.0, 1000.0} or position + 1 == len(tokens):
+        return False
+    after = tokens[position + 1].word
+    return after in _UNITS or after in _TENS or after in _ORDINAL_UNITS
+
+
+def _closed(tokens: list[_Token], position: int, number: _Sum) -> tuple[float, str, int] | None:
+    """The value, the kind and the end of a number that its last word turns into something else."""
+    word = tokens[position].word
+    if word == "and":
+        mixed = _mixed(tokens, position)
+        return (number.value + mixed[0], "", mixed[1]) if mixed else None
+    if (word in _ORDINAL_UNITS and number.room == 10.0 and _ORDINAL_UNITS[word] < 10) or (
+        word in _ORDINAL_TENS and number.room == 100.0
+    ):
+        return number.value + (_ORDINAL_UNITS.get(word) or _ORDINAL_TENS[word]), "ordinal", position + 1
+    if word in _FRACTIONS and number.group and not number.scaled:
+        # "two thirds", "one quarter": numerator and denominator.
+        return number.group * _FRACTIONS[word], "fraction", position + 1
+    return None
 
 
 def _mixed(tokens: list[_Token], position: int) -> tuple[float, int] | None:

@@ -117,18 +117,55 @@ def _digits(text: str) -> str:
     return "".join(char for char in text if char.isdecimal()).strip("0")
 
 
-def derivable(quantity: Quantity, near: Sequence[Quantity], when: Sequence[Date] = ()) -> bool:
-    """Whether one step of arithmetic over the evidence gives this number.
+def derivable(quantity: Quantity, sources: Sequence[Quantity], when: Sequence[Date] = ()) -> bool:
+    """Whether one step of arithmetic over the sources gives this number.
 
-    Sums, differences and products of two numbers, a share of one, and the time between two dates.
-    Small counts follow from almost anything; a caller asks for numbers that are not `weak`.
+    Sums of up to four numbers, differences, products and quotients of two, a share of one, the time
+    between two dates. Of long sources nothing is derived: something would always fit.
     """
-    pool = near[:_DERIVED_FROM]
+    if len(sources) > _DERIVED_FROM or len(when) > _DERIVED_FROM:
+        return False
     return any(
         _reached(quantity, reading, result)
         for reading in quantity.readings
-        for result in (*_combined(pool, reading.dimension), *_elapsed(when, reading.dimension))
+        for result in (*_combined(sources, reading.dimension), *_elapsed(when, reading.dimension))
     )
+
+
+def reachable(date: Date, when: Sequence[Date], sources: Sequence[Quantity]) -> bool:
+    """Whether another date, later or earlier by a time span that the sources name, is this one."""
+    if len(sources) > _DERIVED_FROM or len(when) > _DERIVED_FROM or date.kind is DateKind.DECADE:
+        return False
+    spans = {
+        dimension: [r.base for q in sources for r in q.readings if r.dimension == dimension]
+        for dimension in ("seconds", "months")
+    }
+    if date.minute is not None:
+        minutes = [span / 60 for span in spans["seconds"]]
+        distances = [abs(date.minute - other.minute) for other in when if other.minute is not None]
+        return any(distance % 720 == span % 720 for distance in distances for span in minutes)
+    if date.year is None:
+        return False
+    months = [*spans["months"], *(span / 2_629_800 for span in spans["seconds"])]
+    return any(
+        _lands(date, other, sign * span)
+        for other in when
+        if other.year is not None
+        for span in months
+        for sign in (1, -1)
+    )
+
+
+def _lands(date: Date, start: Date, months: float) -> bool:
+    """Whether so many months from one date lead to the other, as finely as both are known."""
+    assert start.year is not None
+    assert date.year is not None
+    if start.month is None:
+        return date.month is None and months % 12 == 0 and start.year + months / 12 == date.year
+    place = start.year * 12 + start.month - 1 + months
+    if date.month is None:
+        return place // 12 == date.year
+    return abs(place - date.year * 12 - date.month + 1) < 1
 
 
 def _reached(quantity: Quantity, reading: Reading, base: float) -> bool:
@@ -138,28 +175,39 @@ def _reached(quantity: Quantity, reading: Reading, base: float) -> bool:
 
 
 def _combined(pool: Sequence[Quantity], dimension: str) -> list[float]:
-    own = [r.base for q in pool for r in q.readings[:1] if r.dimension == dimension]
-    factors = [r.base for q in pool for r in q.readings if r.dimension in {"", "ratio", "times"} and r.base]
-    results = [first + second for first, second in combinations(own, 2)]
+    own = [q.readings[0].base for q in pool if q.readings[0].dimension == dimension and not q.implied]
+    factors = {q.readings[0].value for q in pool if q.readings[0].value}
+    factors |= {r.base for q in pool for r in q.readings if r.dimension == "ratio"}
+    results = [
+        sum(parts)
+        for count in (2, 3, 4)
+        if len(own) <= 12 or count == 2
+        for parts in combinations(own, count)
+    ]
     results += [abs(first - second) for first, second in combinations(own, 2)]
     results += [value * factor for value in own for factor in factors]
     results += [value / factor for value in own for factor in factors]
-    results += [value * (1 - factor) for value in own for factor in factors if 0 < factor < 1]
-    if dimension in {"", "ratio", "times"}:
+    results += [
+        value * (1 + sign * factor)
+        for value in own
+        for factor in factors
+        if 0 < factor < 1
+        for sign in (1, -1)
+    ]
+    if dimension in {"", "ratio", "times", "point"}:
         alike: dict[str, list[float]] = {}
         for quantity in pool:
-            for reading in quantity.readings[:1]:
-                alike.setdefault(reading.dimension, []).append(reading.base)
+            alike.setdefault(quantity.readings[0].dimension, []).append(quantity.readings[0].base)
         for values in alike.values():
             results += [first / second for first in values for second in values if second]
+            if dimension == "point":
+                results += [abs(first - second) * 100 for first, second in combinations(values, 2)]
     return results
 
 
 def _elapsed(when: Sequence[Date], dimension: str) -> list[float]:
-    dated = [
-        date for date in when[:_DERIVED_FROM] if date.year is not None and date.kind is not DateKind.DECADE
-    ]
-    timed = [date.minute for date in when[:_DERIVED_FROM] if date.minute is not None]
+    dated = [date for date in when if date.year is not None and date.kind is not DateKind.DECADE]
+    timed = [date.minute for date in when if date.minute is not None]
     if dimension == "seconds":
         return [abs(first - second) * 60.0 for first, second in combinations(timed, 2)]
     years = [abs((first.year or 0) - (second.year or 0)) for first, second in combinations(dated, 2)]

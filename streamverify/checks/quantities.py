@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from streamverify.checks.number_words import MAGNITUDES, RUN, spelled
+from streamverify.checks.number_words import MAGNITUDES, NUMBER_WORDS, RUN, spelled
 from streamverify.checks.units import BETWEEN, CODES_BEFORE, LONGEST, SYMBOLS_BEFORE, UNITS, Unit, unit_named
-from streamverify.checks.words import STOP_WORDS, fold, stem
+from streamverify.checks.words import STOP_WORDS, alternatives, fold, listed, stem
 from streamverify.types import Span
 
 
@@ -70,6 +70,7 @@ _DIGITS = re.compile(
     r"|\d{1,3}\.\d{3},\d+"
     r"|\d+(?:[.,]\d+)?"
 )
+_RUN_OF_DIGITS = re.compile(r"\d+")
 _VULGAR = {"½": 1 / 2, "⅓": 1 / 3, "⅔": 2 / 3, "¼": 1 / 4, "¾": 3 / 4, "⅕": 1 / 5, "⅛": 1 / 8}
 _VULGAR_RUN = re.compile("[½⅓⅔¼¾⅕⅛]")
 _SHARE = re.compile(r"\s?/\s?(\d{1,2})(?![\d/.])")
@@ -81,8 +82,10 @@ _NEXT = re.compile(r"[\s\u00a0-]{0,2}([^\W\d_]+[²³/]?[^\W\d_]*|[%％°℃℉�
 _PREFIXES = frozenset({"mid", "sub", "non", "pre", "post", "early", "late", "under", "over"})
 _OF_A = re.compile(r"[\s-]an?\b|[\s-]of an?\b", re.IGNORECASE)
 _BEFORE_HEDGE = re.compile(
-    r"(?:\b(?P<about>about|around|roughly|approximately|approx\.?|circa|ca\.|some|close to|estimated|an? average of)"
-    r"|\b(?P<under>just under|under|less than|fewer than|below|nearly|almost|up to|at most|no more than|not more than"
+    r"(?:\b(?P<about>about|around|roughly|approximately|approx\.?|circa|ca\.|some|close to|estimated"
+    r"|an? average of)"
+    r"|\b(?P<under>just under|under|less than|fewer than|below|nearly|almost|up to|at most|no more than"
+    r"|not more than"
     r"|maximum of|within|shy of|no later than|as much as|as many as|not exceed(?:ing)?)"
     r"|\b(?P<over>just over|over|more than|greater than|above|exceed(?:s|ed|ing)?|at least|no less than"
     r"|no fewer than|not less than|minimum of|upwards of|in excess of|beyond)|(?P<tilde>[~≈]))"
@@ -95,29 +98,34 @@ _AFTER_HEDGE = re.compile(
 )
 _JOINED = re.compile(r"\s?(?:-|–|—|−|to|and|or|,|up to|through|/)\s?(?:up to )?$")
 _IMPLIED = {
-    "hourly": (1, "hour"), "daily": (1, "day"), "nightly": (1, "day"), "weekly": (1, "week"),
-    "fortnight": (2, "weeks"), "fortnightly": (2, "weeks"), "monthly": (1, "month"), "quarterly": (3, "months"),
-    "yearly": (1, "year"), "annual": (1, "year"), "annually": (1, "year"), "biennial": (2, "years"),
-    "both": (2, ""), "pair": (2, ""), "couple": (2, ""), "single": (1, ""), "sole": (1, ""), "dual": (2, ""),
-    "bi": (2, ""), "trio": (3, ""), "duo": (2, ""), "quartet": (4, ""), "tenfold": (10, "times"),
-    "decade": (1, "decade"), "century": (1, "century"), "noon": (12, ""), "midnight": (12, ""),
+    "hourly": (1.0, "hour"), "daily": (1.0, "day"), "nightly": (1.0, "day"), "weekly": (1.0, "week"),
+    "fortnight": (2.0, "weeks"), "fortnightly": (2.0, "weeks"), "monthly": (1.0, "month"),
+        "quarterly": (3.0, "months"),
+    "yearly": (1.0, "year"), "annual": (1.0, "year"), "annually": (1.0, "year"), "biennial": (2.0, "years"),
+    "both": (2.0, ""), "pair": (2.0, ""), "couple": (2.0, ""), "single": (1.0, ""), "sole": (1.0, ""),
+        "dual": (2.0, ""),
+    "bi": (2.0, ""), "trio": (3.0, ""), "duo": (2.0, ""), "quartet": (4.0, ""), "tenfold": (10.0, "times"),
+    "decade": (1.0, "decade"), "century": (1.0, "century"), "noon": (12.0, ""), "midnight": (12.0, ""),
 }  # fmt: skip
-_IMPLIED_RUN = re.compile(
-    r"\b(?:(" + "|".join(_IMPLIED) + r")|(?:an?|per|every|each|the next|the following|the same|one)[ -]"
-    r"(second|minute|hour|day|night|week|month|quarter|year|metre|meter|kilometre|mile|litre))\b",
-    re.IGNORECASE,
+_SPANS = frozenset(
+    listed("second minute hour day night week month quarter year metre meter kilometre mile litre")
 )
+_WORDED = re.compile(rf"\b(?:{alternatives({*NUMBER_WORDS, *_IMPLIED, *_SPANS})})\b", re.IGNORECASE)
+_EACH = re.compile(r"\b(?:an?|per|every|each|the (?:next|following|same)|one)[ -]$", re.IGNORECASE)
 _IMPLIED_UNITS = {"quarter": (3.0, "months")}
 
 
-def quantities(text: str, *, skip: Sequence[Span] = ()) -> tuple[Quantity, ...]:
+def quantities(text: str, *, skip: Sequence[Span] = (), hedges: bool = True) -> tuple[Quantity, ...]:
     """Every number of a text in order, without overlap.
 
     Args:
         text: any text; the cost is linear in its length.
         skip: ranges in text order whose numbers are something else (dates, identifiers).
+        hedges: whether to look for "about", "at least" and the like; of sources they are not asked.
     """
-    found = [*_in_digits(text), *_in_words(text), *_implied(text)]
+    found = [*_in_digits(text), *_in_words(text)]
+    if hedges:
+        found = [_hedged(text, quantity) for quantity in found]
     found.sort(key=lambda quantity: (quantity.start, quantity.implied, -quantity.end))
     kept: list[Quantity] = []
     end = 0
@@ -135,58 +143,64 @@ def quantities(text: str, *, skip: Sequence[Span] = ()) -> tuple[Quantity, ...]:
 def _in_digits(text: str) -> list[Quantity]:
     found: list[Quantity] = []
     end = -1
-    for match in _DIGITS.finditer(text):
-        if match.start() < end:
-            continue
-        quantity = _numeral(text, match)
-        if quantity is not None:
-            found.append(quantity)
-            end = quantity.end
+    for run in _RUN_OF_DIGITS.finditer(text):
+        match = _DIGITS.match(text, run.start()) if run.start() >= end else None
+        if match is not None:
+            found.append(_numeral(text, match))
+            end = found[-1].end
     for match in _VULGAR_RUN.finditer(text):
         value = _VULGAR[match[0]]
         found.append(_built(text, match.start(), match.end(), [value], share=True))
     return found
 
 
-def _numeral(text: str, match: re.Match[str]) -> Quantity | None:
-    """The quantity whose digits `match` found; None when they belong to an identifier or a version."""
+def _numeral(text: str, match: re.Match[str]) -> Quantity:
+    """The quantity whose digits `match` found; only implied where they belong to a name or a version."""
     start, end = match.span()
-    before = text[start - 1] if start else " "
-    prefix = ""
-    if before in SYMBOLS_BEFORE:
-        prefix = before
-    elif before.isalpha() or (before == " " and text[max(start - 5, 0) : start - 1].isupper()):
-        prefix = next((code for code in CODES_BEFORE if text[:start].rstrip().endswith(code)), "")
-        if not prefix and before.isalpha():
-            return None
-    elif before == "." and start > 1 and text[start - 2].isdecimal():
-        return None
-    elif before in "_+.-/#:" and _within_identifier(text, start):
-        return None
-    if end < len(text) - 1 and text[end] in "._" and text[end + 1].isalnum() and text[end + 1].isdecimal():
-        return None
-    if end < len(text) and text[end] == "_":
-        return None
     values = _values(match[0])
+    prefix = _currency_before(text, start)
+    if _in_name(text, start, end, prefix):
+        return _within_name(text, start, end, values)
     if end < len(text) and text[end] in _VULGAR:
         values, end = [values[0] + _VULGAR[text[end]]], end + 1
     ordinal = _ORDINAL_END.match(text, end)
     if ordinal:
-        return Quantity(
-            start,
-            ordinal.end(),
-            text[start : ordinal.end()],
-            (Reading(values[0], values[0]),),
-            weak=values[0] <= 12,
-        )
+        end = ordinal.end()
+        return Quantity(start, end, text[start:end], (Reading(values[0], values[0]),), weak=values[0] <= 12)
     share = _SHARE.match(text, end)
     if share and 0 < values[0] < float(share[1]) <= 12:
         return _built(text, start, share.end(), [values[0] / float(share[1])], share=True)
-    attached = end < len(text) and text[end].isalpha()
     quantity = _built(text, start, end, values, digits=match[0], prefix=prefix)
-    if attached and quantity.end == end:
-        return None  # 3D, 4x4, 2FA: letters that are no unit make it a name
+    if quantity.end == end < len(text) and text[end].isalpha():
+        # 3D, 4x4, 2FA: letters that are no unit make it a name
+        return _within_name(text, start, end, values)
     return quantity
+
+
+def _within_name(text: str, start: int, end: int, values: list[float]) -> Quantity:
+    readings = tuple(Reading(value, value) for value in values)
+    return Quantity(start, end, text[start:end], readings, weak=True, implied=True)
+
+
+def _currency_before(text: str, start: int) -> str:
+    before = text[max(start - 5, 0) : start]
+    if before[-1:] and before[-1] in SYMBOLS_BEFORE:
+        return before[-1]
+    bare = before.rstrip()
+    return next((code for code in CODES_BEFORE if bare.endswith(code)), "") if bare[-1:].isalpha() else ""
+
+
+def _in_name(text: str, start: int, end: int, prefix: str) -> bool:
+    """Whether digits belong to an identifier, a version or an address."""
+    before = text[start - 1] if start else " "
+    if before.isalpha():
+        return not prefix
+    if before == "." and start > 1 and text[start - 2].isdecimal():
+        return True
+    if before in "_+.-/#:" and _within_identifier(text, start):
+        return True
+    after = text[end : end + 2]
+    return after[:1] == "_" or (len(after) == 2 and after[0] == "." and after[1].isdecimal())
 
 
 def _within_identifier(text: str, start: int) -> bool:
@@ -261,18 +275,17 @@ def _built(
     if share and unit is not None:
         own.append(Reading(scaled[0], scaled[0], "ratio"))
     readings = own + readings
-    hedge, first, last = _hedge(text, start - len(prefix), after)
+    first = text.rfind(prefix, 0, start) if prefix else start
     small = unit is None and not share and scale == 1 and scaled[0] <= 12 and scaled[0] == int(scaled[0])
     return Quantity(
         first,
-        last,
-        text[first:last],
+        after,
+        text[first:after],
         tuple(readings),
         noun if unit is None else "",
-        hedge,
-        step * scale,
-        scale > 1,
-        weak or small or (share and unit is None),
+        step=step * scale,
+        rounded=scale > 1,
+        weak=weak or small or (share and unit is None),
     )
 
 
@@ -316,61 +329,63 @@ def _stands_alone(text: str, start: int, first: tuple[str, int], length: int) ->
     )
 
 
-def _hedge(text: str, start: int, end: int) -> tuple[Hedge, int, int]:
-    before = _BEFORE_HEDGE.search(text, max(start - 24, 0), start)
+def _hedged(text: str, quantity: Quantity) -> Quantity:
+    before = _BEFORE_HEDGE.search(text, max(quantity.start - 24, 0), quantity.start)
     if before:
         kind = "about" if before["about"] or before["tilde"] else "under" if before["under"] else "over"
-        return Hedge(kind), start, end
-    after = _AFTER_HEDGE.match(text, end)
+        return replace(quantity, hedge=Hedge(kind))
+    after = _AFTER_HEDGE.match(text, quantity.end)
     if after:
         kind = "about" if after["about"] else "under" if after["under"] else "over"
-        return Hedge(kind), start, end
-    return Hedge.NONE, start, end
+        return replace(quantity, hedge=Hedge(kind))
+    return quantity
 
 
 def _in_words(text: str) -> list[Quantity]:
+    """Numbers in words and what implies one, in one pass over the text."""
     found: list[Quantity] = []
-    for match in RUN.finditer(text):
-        end = 0
-        for number in spelled(text, match.start(), match.end()):
-            if number.start < end:
-                continue  # "three-second": the ordinal was the unit of the number before it
-            if number.ordinal:
-                readings = [Reading(number.value, number.value)]
-                if number.value >= 3:
-                    readings.append(Reading(1 / number.value, 1 / number.value, "ratio"))
-                quantity = Quantity(
-                    number.start, number.end, text[number.start : number.end], tuple(readings), weak=True
-                )
-            elif number.times:
-                readings = [Reading(number.value, number.value, "times")]
-                quantity = Quantity(
-                    number.start, number.end, text[number.start : number.end], tuple(readings), weak=True
-                )
-            else:
-                quantity = _built(text, number.start, number.end, [number.value], share=number.fraction)
-                if number.scaled:
-                    quantity = replace(quantity, step=_step(f"{number.value:.0f}"), rounded=True)
-            found.append(quantity)
-            end = quantity.end
+    end = 0
+    for word in _WORDED.finditer(text):
+        if word.start() < end:
+            continue
+        name = word[0].lower()
+        run = RUN.match(text, word.start()) if name in NUMBER_WORDS else None
+        if run is not None:
+            found.extend(_spelled_out(text, run))
+            end = max(run.end(), found[-1].end if found else 0)
+        elif name in _IMPLIED:
+            found.append(_implied(text, word.start(), word.end(), *_IMPLIED[name]))
+        elif each := _EACH.search(text, max(word.start() - 15, 0), word.start()):
+            value, unit = _IMPLIED_UNITS.get(name, (1.0, name))
+            found.append(_implied(text, each.start(), word.end(), value, unit))
     return found
 
 
-def _implied(text: str) -> list[Quantity]:
-    found = []
-    for match in _IMPLIED_RUN.finditer(text):
-        word = match[1].lower() if match[1] else ""
-        value, name = (
-            _IMPLIED[word] if word else _IMPLIED_UNITS.get(match[2].lower(), (1.0, match[2].lower()))
-        )
-        unit = UNITS.get(name)
-        reading = (
-            Reading(float(value), value * unit.factor, unit.dimension, unit.metric)
-            if unit
-            else Reading(float(value), float(value))
-        )
-        found.append(Quantity(match.start(), match.end(), match[0], (reading,), weak=True, implied=True))
+def _spelled_out(text: str, run: re.Match[str]) -> list[Quantity]:
+    found: list[Quantity] = []
+    for number in spelled(text, run.start(), run.end()):
+        if found and number.start < found[-1].end:
+            continue  # "three-second": the ordinal was the unit of the number before it
+        if number.ordinal or number.times:
+            readings = [Reading(number.value, number.value, "times" if number.times else "")]
+            if number.ordinal and number.value >= 3:
+                readings.append(Reading(1 / number.value, 1 / number.value, "ratio"))
+            written = text[number.start : number.end]
+            found.append(Quantity(number.start, number.end, written, tuple(readings), weak=True))
+            continue
+        quantity = _built(text, number.start, number.end, [number.value], share=number.fraction)
+        if number.scaled:
+            quantity = replace(quantity, step=_step(f"{number.value:.0f}"), rounded=True)
+        found.append(quantity)
     return found
+
+
+def _implied(text: str, start: int, end: int, value: float, name: str) -> Quantity:
+    unit = UNITS.get(name)
+    reading = (
+        Reading(value, value * unit.factor, unit.dimension, unit.metric) if unit else Reading(value, value)
+    )
+    return Quantity(start, end, text[start:end], (reading,), weak=True, implied=True)
 
 
 def _share_units(text: str, found: list[Quantity]) -> list[Quantity]:

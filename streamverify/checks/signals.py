@@ -6,20 +6,29 @@ says what was seen; none of them is a verdict.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 
 from streamverify.checks import coverage
 from streamverify.checks.dates import Date, DateKind, dates, spans
-from streamverify.checks.index import Near, Source, SourceIndex, View
-from streamverify.checks.names import missing, names
+from streamverify.checks.index import Near, SourceIndex, View
+from streamverify.checks.names import Name, missing, names
 from streamverify.checks.negation import mismatch
-from streamverify.checks.numbers import derivable, rival
+from streamverify.checks.numbers import derivable, reachable, rival
 from streamverify.checks.quantities import Quantity, quantities
 from streamverify.checks.quotes import near_miss, occurs, quotations
 from streamverify.checks.words import content_stems
 from streamverify.scorers.protocol import Claim
 from streamverify.types import Finding, FindingKind
+
+_EXAMPLE = re.compile(
+    r"(?:\be\.\s?g\.|\bsuch as|\bfor (?:example|instance)|\bsay),?\s+(?:[\w.]+[=\s])?$", re.IGNORECASE
+)
+"""What stands before a value that the answer makes up as an illustration."""
+
+READ_CLOSELY = 200_000
+"""Characters of near sources above which word order and polarity are not compared: give windows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +41,10 @@ class Signals:
     """
 
     number_missing: float = 0.0
-    """Share of the claim's telling numbers (with a unit, above 12, or broken) that no source holds."""
+    """Share of the claim's telling numbers (with a unit, above 12, or broken) that no source holds and
+    one step of arithmetic over short sources does not give."""
     number_missing_near: float = 0.0
-    """Likewise in the near sources; a number that one step of arithmetic gives counts as half missing."""
+    """Share that the near sources do not hold; a number that one step of arithmetic gives is half missing."""
     number_rival: float = 0.0
     """Share of the telling numbers that are missing near where another number of that kind stands."""
     count_missing: float = 0.0
@@ -142,20 +152,21 @@ class _Check:
         telling = [quantity for quantity in found if not quantity.weak]
         counts = [quantity for quantity in found if quantity.weak]
         near = [quantity for _, quantity in self._near.quantities]
-        when = [date for _, date in self._near.dates]
         nowhere = absent_near = rivals = 0.0
         for quantity in telling:
-            held_near = self._near.quantity_pool.holds(quantity)
-            held = held_near or self._all.quantity_pool.holds(quantity)
-            if held_near:
+            if self._near.quantity_pool.holds(quantity):
                 continue
-            own = [other for other in found if other is not quantity]
-            derived = derivable(quantity, [*near, *own], [*when, *found_dates])
+            others = [other for other in found if other is not quantity]
+            derived = self._derivable(quantity, self._near, others, found_dates)
             other = rival(quantity, near)
-            nowhere += not held
             absent_near += 0.5 if derived else 1.0
             rivals += other is not None and not derived
-            if not held and not derived:
+            if self._all.quantity_pool.holds(quantity):
+                continue
+            if derived or self._derivable(quantity, self._all, others, found_dates):
+                continue
+            nowhere += 1
+            if not _EXAMPLE.search(self._text, max(quantity.start - 14, 0), quantity.start):
                 self._find(
                     FindingKind.NUMBER_MISMATCH, quantity.start, quantity.end, self._contrast(quantity, other)
                 )
@@ -166,6 +177,13 @@ class _Check:
             "number_rival": _share(rivals, telling),
             "count_missing": _share(lost, counts),
         }
+
+    def _derivable(
+        self, quantity: Quantity, view: View, others: Sequence[Quantity], when: Sequence[Date]
+    ) -> bool:
+        numbers = [*(found for _, found in view.quantities), *others]
+        moments = [*(date for _, date in view.dates), *when]
+        return derivable(quantity, numbers, moments)
 
     def _contrast(self, quantity: Quantity, other: Quantity | None) -> str:
         if other is None:
@@ -182,7 +200,8 @@ class _Check:
             if self._holds(self._all, date):
                 continue
             nowhere += 1
-            if not self._derived(date):
+            invented = _EXAMPLE.search(self._text, max(date.start - 14, 0), date.start)
+            if not invented and not self._derived(date):
                 self._find(FindingKind.DATE_MISMATCH, date.start, date.end, self._other_date(date))
         return {"date_missing": _share(nowhere, found), "date_missing_near": _share(absent_near, found)}
 
@@ -195,24 +214,11 @@ class _Check:
         return bool(number) and view.quantity_pool.holds(number[0])
 
     def _derived(self, date: Date) -> bool:
-        """Whether a year or a month is another one plus a time span that the evidence names."""
-        if date.year is None or date.kind is DateKind.DECADE:
-            return False
-        spans_ = [
-            reading.base
-            for _, quantity in self._near.quantities
-            for reading in quantity.readings
-            if reading.dimension == "months"
-        ]
-        own = date.year * 12 + (date.month or 1)
-        for _, other in self._near.dates[:40]:
-            if other.year is None:
-                continue
-            distance = abs(own - other.year * 12 - (other.month or 1))
-            slack = 0.5 if date.month and other.month else 11.5
-            if any(abs(distance - span) <= slack for span in spans_):
-                return True
-        return False
+        """Whether a date is another one plus a time span, both of which the sources name."""
+        return any(
+            reachable(date, [other for _, other in view.dates], [quantity for _, quantity in view.quantities])
+            for view in (self._near, self._all)
+        )
 
     def _other_date(self, date: Date) -> str:
         for source, other in self._near.dates:
@@ -221,7 +227,9 @@ class _Check:
         return f"{date.text} is in no passage"
 
     def _names(self) -> dict[str, float]:
-        found = [name for name in names(self._text) if self._own(name.start, name.end)]
+        found = [
+            name for name in names(self._text) if self._own(name.start, name.end) and not self._opens(name)
+        ]
         nowhere = absent_near = 0
         for name in found:
             if not missing(name, self._near):
@@ -234,6 +242,11 @@ class _Check:
                     FindingKind.NAME_NOT_FOUND, start, end, f"{self._text[start:end]} is in no passage"
                 )
         return {"name_missing": _share(nowhere, found), "name_missing_near": _share(absent_near, found)}
+
+    def _opens(self, name: Name) -> bool:
+        """Whether the name is only the first word of a list item that its lead-in was put before."""
+        offsets = self._claim.offsets
+        return bool(offsets) and name.start > 0 and " " not in name.text and offsets[name.start - 1] < 0
 
     def _quotes(self) -> dict[str, float]:
         found = [
@@ -253,21 +266,23 @@ class _Check:
         return {"quote_missing": _share(lost, found)}
 
     def _negation(self) -> dict[str, float]:
-        sources: Sequence[Source] = [source for source in self._near.sources if source.passage >= 0]
-        turned = mismatch(self._text, [source.text for source in sources])
+        if self._near.size > READ_CLOSELY:
+            return {"negation_mismatch": 0.0}
+        turned = mismatch(self._text, [sentence for _, sentence in self._near.statements])
         if turned is None or not self._own(turned.start, turned.end):
             return {"negation_mismatch": 0.0}
-        where = self._index.name(sources[turned.source].passage)
-        theirs = turned.theirs if len(turned.theirs) <= 120 else turned.theirs[:119] + "…"
-        self._find(
-            FindingKind.NEGATION_MISMATCH, turned.start, turned.end, f"{where} says the opposite: {theirs}"
-        )
+        source = next(source for source, sentence in self._near.statements if sentence is turned.theirs)
+        theirs = " ".join(turned.theirs.text.split())
+        theirs = theirs if len(theirs) <= 120 else theirs[:119] + "…"
+        detail = f"{self._index.name(source.passage)}: {theirs}"
+        self._find(FindingKind.NEGATION_MISMATCH, turned.start, turned.end, detail)
         return {"negation_mismatch": turned.shared}
 
     def _wording(self) -> dict[str, float]:
         stems = content_stems(self._text)
         texts = [source.text for source in self._near.sources]
-        together, pairs = coverage.linked(stems, texts) if stems else (1.0, 1.0)
+        close = bool(stems) and self._near.size <= READ_CLOSELY
+        together, pairs = coverage.linked(stems, self._near.stem_runs) if close else (1.0, 1.0)
         strong = {
             "absolute_missing": coverage.ABSOLUTE,
             "general_missing": coverage.GENERAL,

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from streamverify.checks.words import listed
+
 
 class Unit(NamedTuple):
     """How a number with this unit is brought to the base unit of its dimension."""
@@ -172,8 +174,11 @@ CODES_BEFORE = (
 )
 
 BETWEEN = frozenset(
-    "working business calendar consecutive full more extra additional further whole complete clear paid straight "
-    "successive entire school trading metric long fully other".split()
+    listed(
+        "working business calendar consecutive full more extra additional further whole complete clear "
+        "paid straight "
+        "successive entire school trading metric long fully other"
+    )
 )
 """Adjectives that may stand between a number and its unit: twenty *working* days."""
 

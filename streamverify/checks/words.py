@@ -7,26 +7,38 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 """A run of letters and digits; an apostrophe inside it belongs to it."""
 
+
+def listed(words: str) -> list[str]:
+    """The words of a table written as a text."""
+    return words.split()
+
+
 STOP_WORDS = frozenset(
-    """
+    listed("""
     a about above after again against all also although am an and any are aren't as at be because been before
-    being below between both but by can can't cannot could couldn't did didn't do does doesn't doing don't down
-    during each either else ever every few for from further get gets got had hadn't has hasn't have haven't having
-    he her here hers herself him himself his how however i if in into is isn't it it's its itself just let like
-    made make makes many may me might more most much must my myself neither no nor not now of off often on once
-    one only onto or other others our ours out over own per quite rather same shall she should shouldn't since so
+    being below between both but by can can't cannot could couldn't did didn't do does doesn't doing don't
+    down
+    during each either else ever every few for from further get gets got had hadn't has hasn't have haven't
+    having
+    he her here hers herself him himself his how however i if in into is isn't it it's its itself just let
+    like
+    made make makes many may me might more most much must my myself neither no nor not now of off often on
+    once
+    one only onto or other others our ours out over own per quite rather same shall she should shouldn't
+    since so
     some still such than that that's the their theirs them themselves then there there's therefore these they
     this those though through thus to too two under until up upon us very via was wasn't we well were weren't
-    what when where whether which while who whom whose why will with within without won't would wouldn't yet you
+    what when where whether which while who whom whose why will with within without won't would wouldn't
+    yet you
     your yours yourself
-    """.split()
+    """)
 )
 """Words that carry grammar rather than content (folded, apostrophes kept)."""
 
@@ -168,10 +180,33 @@ def stem(folded: str) -> str:
     return root.removesuffix("e") if len(root) > 3 else root
 
 
+def tokens(text: str) -> list[str]:
+    """The folded words of a text, possessive endings taken off: `words` without their places, and faster."""
+    return [strip_possessive(word) for word in WORD.findall(fold(text))]
+
+
 def content_stems(text: str) -> list[str]:
     """Stems of the words that carry content, in order, with repetitions; numbers are not among them."""
     return [
-        stem(word.folded)
-        for word in words(text)
-        if word.folded not in STOP_WORDS and len(word.folded) > 1 and not word.folded[0].isdigit()
+        stem(word)
+        for word in tokens(text)
+        if word not in STOP_WORDS and len(word) > 1 and not word[0].isdigit()
     ]
+
+
+def alternatives(phrases: Iterable[str]) -> str:
+    """A regular expression for any of these words, by first letters: tried quickly where none begins."""
+    groups: dict[str, list[str]] = {}
+    for phrase in sorted(phrases, key=len, reverse=True):
+        groups.setdefault(phrase[:1], []).append(phrase[1:])
+    if set(groups) == {""}:
+        return ""
+    parts = []
+    for first, rest in groups.items():
+        if len(rest) == 1:
+            parts.append(re.escape(first + rest[0]))
+        elif len(rest) > 3:
+            parts.append(f"{re.escape(first)}(?:{alternatives(rest)})")
+        else:
+            parts.append(f"{re.escape(first)}(?:{'|'.join(re.escape(part) for part in rest)})")
+    return "|".join(parts)
