@@ -163,17 +163,14 @@ def check(
     labels = _labels(fail_on)
     sources, text = read_passages(passages), read_answer(answer)
     verifier = _verifier(scorer, calibration, require_citations.value)
+    show = _unseen if as_json else _viewer("", question or "", None)
 
     async def whole() -> Report:
         async with (
             verifier,
             verifier.stream(text, sources, policy=_policy(policy), question=question) as stream,
         ):
-            if as_json:
-                async for _ in stream:
-                    pass
-            else:
-                await _show(stream, question=question or "")
+            await show(stream)
             return stream.report
 
     report = _run(whole)
@@ -243,10 +240,12 @@ def demo(
     # Time for the passages to be read, as any model takes before its first token.
     source = replay(shown.answer, speed or float("inf"), first_token_after=0.4 if speed else 0.0)
 
+    show = _viewer(f"{shown.title} · {policy}", shown.question, shown)
+
     async def live() -> None:
         told = verifier.stream(source, shown.sources(), policy=_policy(policy), question=shown.question)
         async with verifier, told:
-            await _show(told, title=f"{shown.title} · {policy}", question=shown.question, case=shown)
+            await show(told)
 
     _run(live)
 
@@ -335,10 +334,8 @@ def _run(work: Callable[[], Awaitable[T]]) -> T:
     return anyio.run(work)
 
 
-async def _show(
-    told: VerifiedStream, *, title: str = "", question: str = "", case: Case | None = None
-) -> None:
-    """Show a stream on standard output until it has ended."""
+def _viewer(title: str, question: str, case: Case | None) -> Callable[[VerifiedStream], Awaitable[None]]:
+    """What shows a stream on standard output until it has ended; made before the stream's clock runs."""
     from rich.console import Console  # noqa: PLC0415 - kept out of start-up
 
     from streamverify.terminal import Heading, view_for, watch  # noqa: PLC0415 - as above
@@ -347,8 +344,13 @@ async def _show(
         labelled = case.by_hand(sentence.start, sentence.end) if case is not None else None
         return None if labelled is None else labelled.label
 
-    heading = Heading(title, question, by_hand if case is not None else None)
-    await watch(told, view_for(Console(highlight=False), heading))
+    view = view_for(Console(highlight=False), Heading(title, question, by_hand if case is not None else None))
+    return lambda told: watch(told, view)
+
+
+async def _unseen(told: VerifiedStream) -> None:
+    async for _ in told:
+        pass
 
 
 def _write(text: str) -> None:

@@ -6,13 +6,15 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from streamverify.cli import app, main
-from streamverify.events import StreamFailed, StreamFinished, read_event
+from streamverify.events import Event, StreamFailed, StreamFinished, read_event
 from streamverify.types import Label, Report
 
 PASSAGES = '{"id": "tower", "text": "The tower is 330 metres tall. It was completed in 1889."}\n'
@@ -37,18 +39,35 @@ def answer(tmp_path: Path) -> str:
     return str(path)
 
 
-def start(*arguments: str, **options: object) -> subprocess.Popen[bytes]:
-    """The command as a user runs it."""
+@contextmanager
+def started(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+    """The command as a user runs it; its pipes are closed in the end."""
     command = [sys.executable, "-m", "streamverify", *arguments]
-    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     environment = os.environ | {"PYTHONIOENCODING": "utf-8", "COLUMNS": "100"}
-    return subprocess.Popen(command, env=environment, **(pipes | options))
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, env=environment, bufsize=0, stdin=pipe, stdout=pipe, stderr=pipe
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def ended(process: subprocess.Popen[bytes], data: bytes | None = None) -> tuple[int, str, str]:
     """Exit status, standard output, standard error."""
     out, err = process.communicate(data, timeout=50)
     return process.returncode, out.decode(), err.decode()
+
+
+def send(process: subprocess.Popen[bytes], data: bytes) -> None:
+    assert process.stdin is not None
+    process.stdin.write(data)
+
+
+def next_event(process: subprocess.Popen[bytes]) -> Event:
+    assert process.stdout is not None
+    return read_event(process.stdout.readline())
 
 
 # --- help and usage ------------------------------------------------------------------------------
@@ -199,8 +218,8 @@ def test_check_needs_citations_where_asked(
 
 def test_check_reads_an_answer_on_standard_input_and_a_folder_of_passages(tmp_path: Path) -> None:
     (tmp_path / "tower.md").write_text("The tower is 330 metres tall.", encoding="utf-8")
-    process = start("check", "-p", str(tmp_path), "-a", "-", *LEXICAL, "--json")
-    status, out, err = ended(process, f"{TRUE} ünïcödé.\n".encode())
+    with started("check", "-p", str(tmp_path), "-a", "-", *LEXICAL, "--json") as process:
+        status, out, err = ended(process, f"{TRUE} ünïcödé.\n".encode())
     assert (status, err) == (0, "")
     assert json.loads(out)["sentences"][0]["evidence"][0]["passage"] == "tower.md"
 
@@ -209,16 +228,13 @@ def test_check_reads_an_answer_on_standard_input_and_a_folder_of_passages(tmp_pa
 
 
 def test_stream_tells_events_while_the_answer_is_still_arriving(passages: str) -> None:
-    process = start("stream", "-p", passages, *LEXICAL)
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.write(f"{TRUE} The next".encode())
-    process.stdin.flush()
-    events = []
-    # Ends only because the verdict comes before the rest of the answer does.
-    while not events or events[-1].kind != "sentence_judged":
-        events.append(read_event(process.stdout.readline()))
-    status, out, err = ended(process, b" one is open")
+    with started("stream", "-p", passages, *LEXICAL) as process:
+        send(process, f"{TRUE} The next".encode())
+        events = [next_event(process)]
+        # Ends only because the verdict comes before the rest of the answer does.
+        while events[-1].kind != "sentence_judged":
+            events.append(next_event(process))
+        status, out, err = ended(process, b" one is open")
     events += [read_event(line) for line in out.splitlines()]
     assert (status, err) == (0, "")
     assert [event.seq for event in events] == list(range(len(events)))
@@ -228,7 +244,8 @@ def test_stream_tells_events_while_the_answer_is_still_arriving(passages: str) -
 
 def test_stream_names_the_byte_that_is_no_utf8_after_what_came_before(passages: str) -> None:
     data = f"{TRUE} Größe: ".encode()
-    status, out, err = ended(start("stream", "-p", passages, *LEXICAL), data + b"\xff rest")
+    with started("stream", "-p", passages, *LEXICAL) as process:
+        status, out, err = ended(process, data + b"\xff rest")
     last = read_event(out.splitlines()[-1])
     assert status == 2
     assert err == f"streamverify: <stdin>: invalid UTF-8 at byte offset {len(data)}: invalid start byte\n"
@@ -238,33 +255,28 @@ def test_stream_names_the_byte_that_is_no_utf8_after_what_came_before(passages: 
 
 
 def test_stream_ends_quietly_when_its_reader_goes_away(passages: str) -> None:
-    process = start("stream", "-p", passages, *LEXICAL)
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.write(TRUE.encode())
-    process.stdin.flush()
-    process.stdout.readline()
-    process.stdout.close()
-    process.stdin.write(b" More. " * 50)
-    process.stdin.close()
-    assert process.stderr is not None
-    assert process.stderr.read() == b""
-    process.stderr.close()
-    assert process.wait(50) == 141
+    with started("stream", "-p", passages, *LEXICAL) as process:
+        send(process, TRUE.encode())
+        next_event(process)
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        with suppress(BrokenPipeError):  # it may be gone by now
+            send(process, b" More. " * 50)
+        assert process.stderr.read() == b""
+        assert process.wait(50) == 141
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_an_interrupt_ends_with_status_130_and_one_line(passages: str) -> None:
-    process = start("stream", "-p", passages, *LEXICAL)
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.write(TRUE.encode())
-    process.stdin.flush()
-    process.stdout.readline()
-    process.send_signal(signal.SIGINT)
-    # Its standard input is still open: waiting for it must not keep it from ending.
-    assert process.wait(50) == 130
-    _, _, err = ended(process)
+    with started("stream", "-p", passages, *LEXICAL) as process:
+        send(process, TRUE.encode())
+        next_event(process)
+        process.send_signal(signal.SIGINT)
+        # Its standard input is still open: waiting for it must not keep it from ending.
+        assert process.wait(50) == 130
+        assert process.stderr is not None
+        err = process.stderr.read().decode()
     assert err == "streamverify: interrupted before the end; what was shown is not a whole result\n"
 
 
@@ -291,7 +303,8 @@ def test_demo_replays_a_case_under_every_policy(policy: str, capsys: pytest.Capt
 
 @pytest.mark.model
 def test_the_demo_runs_with_the_model_in_the_package() -> None:
-    status, out, err = ended(start("demo", "--speed", "0"))
+    with started("demo", "--speed", "0") as process:
+        status, out, err = ended(process)
     assert (status, err) == (0, "")
     assert "✗ contradicted" in out
     assert "sv-minilm-premise-cache" in out
