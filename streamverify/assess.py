@@ -20,6 +20,7 @@ from streamverify.citations import (
     Resolver,
     check_citations,
     cited_passages,
+    combine,
     find_markers,
 )
 from streamverify.claims import Reading, read
@@ -96,18 +97,21 @@ class Assessor:
         from_cache = self._prepared.from_cache if self._prepared is not None else 0
         return Work(windows=len(self._windows), windows_from_cache=from_cache)
 
-    def assess(self, sentence: Sentence, previous: Sequence[Sentence], abort: Abort) -> Assessment:
+    def assess(
+        self, sentence: Sentence, previous: Sequence[Sentence], abort: Abort, handed: Sequence[Marker] = ()
+    ) -> Assessment:
         """The verdict on one sentence. Blocking; depends on nothing but its arguments and the passages.
 
         Args:
             sentence: closed, markers included.
             previous: the sentences before it, in text order.
             abort: when set, the call ends soon with `ScoringError`.
+            handed: citations of this sentence that came beside the text, placed in the answer.
 
         Raises:
             ScoringError: the scorer failed, or `abort` was set.
         """
-        markers, reading = self.read(sentence, previous)
+        markers, reading = self.read(sentence, previous, handed)
         generated = Work(tokens_generated=len(self._basis.scorer.token_spans(sentence.text)))
         refusal = self._refusal(sentence, reading.claim) if reading.claim is not None else None
         if refusal is not None:
@@ -123,9 +127,12 @@ class Assessor:
         measured = self.measure(reading.claim, markers, abort)
         return Assessment(self._verdict(sentence, measured, markers), _cost(generated, measured.score))
 
-    def read(self, sentence: Sentence, previous: Sequence[Sentence]) -> tuple[tuple[Marker, ...], Reading]:
+    def read(
+        self, sentence: Sentence, previous: Sequence[Sentence], handed: Sequence[Marker] = ()
+    ) -> tuple[tuple[Marker, ...], Reading]:
         """The citation markers of a sentence, placed in the answer, and what it claims."""
-        markers = tuple(m.moved(sentence.start) for m in find_markers(sentence.text, known=self._resolver))
+        written = tuple(m.moved(sentence.start) for m in find_markers(sentence.text, known=self._resolver))
+        markers = combine(written, handed) if handed else written
         return markers, read(sentence, previous=previous, markers=[Span(m.start, m.end) for m in markers])
 
     def measure(self, claim: Claim, markers: Sequence[Marker], abort: Abort) -> Measured:

@@ -18,6 +18,7 @@ from anyio.abc import TaskGroup
 
 from streamverify._loop import current_loop
 from streamverify.assess import Assessor, Basis
+from streamverify.citations import Marker
 from streamverify.errors import ScoringError, UsageError
 from streamverify.events import Event, SentenceClosed
 from streamverify.passages import passages_from
@@ -105,6 +106,7 @@ class Pump:
         self._incoming: deque[tuple[Passage, ...]] = deque()
         self._work = Work()
         self._preparation: _Preparation | None = None
+        self._handed: list[Marker] = []
         self._error: Exception | None = None
         self._group: TaskGroup | None = None
         self.report: Report | None = None
@@ -145,6 +147,17 @@ class Pump:
         self._known = passages_from([*self._known, *passages])
         self._incoming.append(self._known)
         self._loop.call_soon(self._absorb)
+
+    def cite(self, markers: Sequence[Marker]) -> None:
+        """Have these checked with the sentences they stand in; see `VerifiedStream.cite`."""
+        self._handed += markers
+        late = {s.index: s for m in markers if (s := self._session.closed_at(m.end)) is not None}
+        if self._group is not None and not self._finished.is_set():
+            for sentence in late.values():
+                self._group.start_soon(self._recite, sentence)
+
+    def _handed_to(self, sentence: Sentence) -> list[Marker]:
+        return [m for m in self._handed if sentence.start < m.end <= sentence.end]
 
     async def _run(self) -> None:
         SINK.set(self)
@@ -262,7 +275,7 @@ class Pump:
         failed: Exception | None = None
         replacement: Replacement | None = None
         try:
-            verdict = await self._verdict(sentence, previous, preparation)
+            verdict = await self._verdict(sentence, previous, preparation, self._handed_to(sentence))
         except Exception as error:
             if self._settings.on_failure == "raise":
                 raise
@@ -289,14 +302,30 @@ class Pump:
             assert self._group is not None
             self._group.cancel_scope.cancel()
 
+    async def _recite(self, sentence: Sentence) -> None:
+        """Check the citations of a sentence once more, with those that came too late for its verdict."""
+        assert self._preparation is not None
+        previous = self._session.before(sentence.index, CONTEXT)
+        try:
+            verdict = await self._verdict(sentence, previous, self._preparation, self._handed_to(sentence))
+        except ScoringError:
+            if self._settings.on_failure == "raise":
+                raise
+            return  # the verdict stands as it was told
+        self._session.recite(sentence.index, verdict.citations)
+
     async def _verdict(
-        self, sentence: Sentence, previous: Sequence[Sentence], preparation: _Preparation
+        self,
+        sentence: Sentence,
+        previous: Sequence[Sentence],
+        preparation: _Preparation,
+        handed: Sequence[Marker] = (),
     ) -> Verdict:
         assessor = await preparation.assessor()
         abort = Abort()
         try:
             assessment = await self._settings.workers.run(
-                lambda: assessor.assess(sentence, previous, abort),
+                lambda: assessor.assess(sentence, previous, abort, handed),
                 abort,
                 timeout=self._settings.verdict_timeout,
             )

@@ -15,6 +15,7 @@ sentence that need not wait at once, over any other once its decision is known.
 
 from __future__ import annotations
 
+import bisect
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -36,6 +37,7 @@ from streamverify.policy import UNGROUNDED, Decision, Policy, Redact, Tally, rep
 from streamverify.segment import Segmenter
 from streamverify.types import (
     Action,
+    Citation,
     CitationFinding,
     Fingerprint,
     JudgedSentence,
@@ -73,6 +75,8 @@ class _Entry:
     sentence: Sentence
     settlement: Settlement | None = None
     decision: Decision | None = None
+    citations: tuple[Citation, ...] = ()
+    """Where some came too late for the verdict: all of them."""
 
 
 @dataclass(slots=True)
@@ -134,6 +138,17 @@ class Session:
         if not self.policy.holds_text:
             events.append(self._release(text, Span(start, self._length), Action.RELEASE, at_ms))
         return [*events, *self._close(self.segmenter.feed(text), at_ms)]
+
+    def closed_at(self, place: int) -> Sentence | None:
+        """The closed sentence that a citation at `place` ends or stands in; None while it is still open."""
+        index = bisect.bisect_left(self._entries, place, key=lambda entry: entry.sentence.end)
+        return self._entries[index].sentence if index < len(self._entries) else None
+
+    def recite(self, index: int, citations: Sequence[Citation]) -> None:
+        """Put citations that were checked after the verdict on sentence `index` was told into the report."""
+        entry = self._entries[index]
+        if len(citations) >= len(entry.citations):  # a check that began earlier may end later, and know fewer
+            entry.citations = tuple(citations)
 
     def end(self, at_ms: float) -> list[Event]:
         """The source ended: what is still open becomes the last sentence."""
@@ -290,6 +305,8 @@ def _judged(entry: _Entry) -> JudgedSentence:
     assert decision is not None
     fields = {name: getattr(entry.sentence, name) for name in Sentence.model_fields}
     fields |= {name: getattr(settlement.verdict, name) for name in Verdict.model_fields}
+    if entry.citations:
+        fields["citations"] = entry.citations
     return JudgedSentence(
         **fields, action=decision.action, latency_ms=settlement.latency_ms, replacement=settlement.replacement
     )

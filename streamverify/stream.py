@@ -18,10 +18,11 @@ is forgotten after a `break` is collected, and its finaliser stops the pump.
 from __future__ import annotations
 
 import weakref
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from types import TracebackType
 from typing import Self
 
+from streamverify.citations import Marker
 from streamverify.errors import StreamStateError
 from streamverify.events import Event, TextReleased
 from streamverify.pump import Pump, Settings
@@ -83,6 +84,20 @@ class VerifiedStream:
             Exception: the source's own error, or a ScoringError under `on_failure="raise"`.
         """
         return await self._opened().next()
+
+    def cite(self, markers: Sequence[Marker]) -> None:
+        """Have citations that a provider handed in beside the text checked with their sentence.
+
+        Call it in the stream's own event loop, best while the source runs. A citation of a sentence that is
+        being judged already is checked apart; what was found is in the report then, not in the event.
+
+        Args:
+            markers: from `citations.native`, placed in the answer as generated.
+
+        Raises:
+            StreamStateError: outside of the `async with` block.
+        """
+        self._opened().cite(markers)
 
     async def text(self) -> AsyncGenerator[str, None]:
         """What a reader may see, piece by piece; raises as iterating the events does."""
