@@ -117,7 +117,9 @@ def verify(folder: Path) -> dict[str, str]:
         raise ModelNotFoundError(folder, f"there is no {_SUMS} file in it") from None
     except UnicodeDecodeError as error:
         raise ModelContractError(f"{folder / _SUMS} is not text: {error}") from error
-    for number, line in enumerate(filter(None, lines), 1):
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
         expected, _, name = line.partition(" ")
         name = name.strip().removeprefix("*")
         if len(expected) != 64 or not name or Path(name).name != name:

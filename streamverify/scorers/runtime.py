@@ -97,13 +97,12 @@ class Session:
     def run(
         self, outputs: Sequence[str], inputs: Mapping[str, NDArray[Any]], *, abort: Abort
     ) -> list[NDArray[Any]]:
-        """Compute `outputs`, and only the part of the graph that leads to them.
+        """Compute `outputs`.
 
         Raises:
             ScoringError: the run failed, or `abort` was set before it ended.
         """
         options = ort.RunOptions()
-        options.only_execute_path_to_fetches = True
 
         def terminate() -> None:
             options.terminate = True
