@@ -15,11 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamverify import Passage
-from streamverify.citations import Marker, Resolver, find_definitions, find_markers
+from streamverify.citations import Marker, Resolver, find_definitions, find_markers, markup
 from streamverify.segment import SentenceSegmenter, segment
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import itertools
+from collections.abc import Sequence
 
 PASSAGES = (
     Passage("p1", "text", "Leave Manual (2023)", {"url": "https://www.example.org/leave/"}),
@@ -297,7 +298,8 @@ marker_texts = st.sampled_from(
 )  # fmt: skip
 noise = st.text(alphabet="ab .,([])【】<>`$\\^¹²-–:;/\n012'\"†=x", max_size=40)
 prose = st.text(alphabet="abcdefghij klm.,é中 ", max_size=20)
-mixed = st.lists(st.one_of(noise, prose, marker_texts), max_size=8).map("".join)
+wrapped = st.sampled_from(["</cite>", "[the manual](https://example.org/leave)", "<co: 1>", "</co: 1>"])
+mixed = st.lists(st.one_of(noise, prose, marker_texts, wrapped), max_size=8).map("".join)
 known = st.sampled_from([None, KNOWN])
 
 
@@ -308,6 +310,8 @@ def test_spans_point_at_their_text_in_order_without_overlap(text, known):
     assert all(m.text and m.keys for m in markers)
     assert all(a.end <= b.start for a, b in itertools.pairwise(markers))
     assert all(0 <= m.scope.start <= m.scope.end <= len(text) for m in markers if m.scope)
+    taken = markup(markers)
+    assert all(a.end <= b.start for a, b in itertools.pairwise(taken))
 
 
 @given(prose, marker_texts, prose)
@@ -382,6 +386,24 @@ def test_the_words_a_marker_covers_are_told():
     cite, link = find_markers(text, known=KNOWN)
     assert text[cite.scope.start : cite.scope.end] == "it grew"
     assert text[link.scope.start : link.scope.end] == "the manual"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It grew [1].", "It grew ."),
+        ('<cite id="p1">It grew</cite>.', "It grew."),
+        ("<co: 0>It grew</co: 0>.", "It grew."),
+        ('<cite id="p1">It grew [2]</CITE >.', "It grew ."),
+        ("It grew <cite>1</cite>.", "It grew ."),
+        ("See [the manual](https://example.org/leave).", "See the manual."),
+        ("Smith et al. (2021) say so.", "Smith et al.  say so."),
+    ],
+)
+def test_without_a_markers_markup_the_prose_is_left(text, expected):
+    for start, end in reversed(markup(find_markers(text, known=KNOWN))):
+        text = text[:start] + text[end:]
+    assert expected == text
 
 
 def test_definitions_are_read_with_label_and_target():

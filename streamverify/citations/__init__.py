@@ -34,7 +34,7 @@ from streamverify.citations.check import (
     states_number,
 )
 from streamverify.citations.forms import Key
-from streamverify.citations.markers import Form, Marker, find_markers
+from streamverify.citations.markers import Form, Marker, find_markers, markup
 from streamverify.citations.masks import Definition, find_definitions, masked
 from streamverify.citations.metrics import (
     AccuracyScale,
@@ -94,6 +94,7 @@ __all__ = [
     "found_at",
     "insertion_point",
     "marker_spans",
+    "markup",
     "masked",
     "measure_agreement",
     "multi_source_coverage",

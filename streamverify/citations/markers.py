@@ -12,6 +12,7 @@ marker depends on the sentence's text (and on `known`) alone, never on how the s
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -40,6 +41,10 @@ _LENTICULAR = re.compile(r"【\s*(?:(\d{1,3})\s*[::]\s*)?(\d{1,3})(?:\s*†([^�
 _LINES = re.compile(r"L\d+(?:-L?\d+)?")
 _TAG = re.compile(r"<(cite|citation|ref|co|source|sup)\b([^<>\n]{0,300})>", re.IGNORECASE)
 _TAGGED = re.compile(r"([^<>\n]{1,60})</(?:cite|citation|ref|source|sup)\s*>", re.IGNORECASE)
+_CLOSING = {
+    name: re.compile(rf"</{name}\b[^<>\n]{{0,300}}>", re.IGNORECASE)
+    for name in ("cite", "citation", "ref", "co", "source")
+}
 _POWER = re.compile(r"([⁰¹²³⁴-⁹]+)(?:⁻([¹²³⁴-⁹]{1,2}))?")
 _DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _TAG_REACH = 4000
@@ -63,11 +68,18 @@ class Marker:
     form: Form
     scope: Span | None = None
     """The words the marker itself says it covers; None where its place in the sentence must tell."""
+    around: tuple[Span, ...] = ()
+    """Markup that belongs to the marker and stands apart from it: a closing tag, a link's brackets."""
 
     def moved(self, offset: int) -> Marker:
         """The same marker, `offset` characters further on."""
-        scope = Span(self.scope.start + offset, self.scope.end + offset) if self.scope else None
-        return Marker(self.text, self.start + offset, self.end + offset, self.keys, self.form, scope)
+        scope = _moved(self.scope, offset) if self.scope else None
+        around = tuple(_moved(span, offset) for span in self.around)
+        return Marker(self.text, self.start + offset, self.end + offset, self.keys, self.form, scope, around)
+
+
+def _moved(span: Span, offset: int) -> Span:
+    return Span(span.start + offset, span.end + offset)
 
 
 def find_markers(text: str, *, known: Resolver | None = None) -> tuple[Marker, ...]:
@@ -79,6 +91,21 @@ def find_markers(text: str, *, known: Resolver | None = None) -> tuple[Marker, .
             settles some doubtful cases; without it every form that shows by itself is found.
     """
     return _Scan(text, known).run()
+
+
+def markup(markers: Iterable[Marker]) -> tuple[Span, ...]:
+    """What to take off a sentence to read it as prose: the markers and what stands around them.
+
+    In order, without overlap.
+    """
+    spans = (span for marker in markers for span in (Span(marker.start, marker.end), *marker.around))
+    apart: list[Span] = []
+    for span in sorted(span for span in spans if span.start < span.end):
+        if apart and span.start < apart[-1].end:
+            apart[-1] = Span(apart[-1].start, max(apart[-1].end, span.end))
+        else:
+            apart.append(span)
+    return tuple(apart)
 
 
 class _Scan:
@@ -117,9 +144,11 @@ class _Scan:
             case _:
                 return self._superscript(start)
 
-    def _add(self, start: int, end: int, read: Read, scope: Span | None = None) -> int:
+    def _add(
+        self, start: int, end: int, read: Read, scope: Span | None = None, around: tuple[Span, ...] = ()
+    ) -> int:
         keys, form = read
-        self._found.append(Marker(self._text[start:end], start, end, keys, form, scope))
+        self._found.append(Marker(self._text[start:end], start, end, keys, form, scope, around))
         return end
 
     def _square(self, start: int) -> int:
@@ -200,7 +229,8 @@ class _Scan:
             return self._add(start, target.end(), ((address, *keys), "link"))
         if not image and self._known and self._known.resolve_key(address):
             words = Span(start + 1, target.start() - 1)
-            return self._add(target.start(), target.end(), ((address,), "link"), words)
+            brackets = (Span(start, words.start), Span(words.end, target.start()))
+            return self._add(target.start(), target.end(), ((address,), "link"), words, brackets)
         return target.end()
 
     def _round(self, start: int) -> int:
@@ -256,8 +286,10 @@ class _Scan:
         keys = forms.attributes(attributes, positions=name == "co")
         if not keys or name == "sup":
             return end
-        close = self._text.find(f"</{match[1]}", end, end + _TAG_REACH)
-        return self._add(start, end, (keys, "tag"), Span(end, close) if close >= 0 else None)
+        close = _CLOSING[name].search(self._text, end, end + _TAG_REACH)
+        if close is None:
+            return self._add(start, end, (keys, "tag"))
+        return self._add(start, end, (keys, "tag"), Span(end, close.start()), (Span(*close.span()),))
 
     def _superscript(self, start: int) -> int:
         match = _POWER.match(self._text, start)
