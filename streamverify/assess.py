@@ -85,7 +85,10 @@ class Assessor:
     def __init__(self, basis: Basis, passages: Sequence[Passage], question: str | None, abort: Abort) -> None:
         self._basis = basis
         self._passages = tuple(passages)
-        self._windows = cut(self._passages, basis.scorer.token_spans, basis.scorer.traits.window_tokens)
+        scorer, traits = basis.scorer, basis.scorer.traits
+        self._windows = cut(
+            self._passages, scorer.token_spans, traits.window_tokens, title_tokens=traits.title_tokens
+        )
         self._prepared = basis.scorer.prepare(self._windows, abort=abort) if self._windows else None
         self._index = SourceIndex(self._passages, question=question)
         self._resolver = Resolver(self._passages)

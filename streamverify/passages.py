@@ -88,7 +88,9 @@ def blank_ids(passages: Iterable[Passage]) -> tuple[str, ...]:
     return tuple(passage.id for passage in passages if not passage.text.strip())
 
 
-def cut(passages: Sequence[Passage], token_spans: _TokenSpans, limit: int) -> list[Window]:
+def cut(
+    passages: Sequence[Passage], token_spans: _TokenSpans, limit: int, *, title_tokens: int = 0
+) -> list[Window]:
     """Windows of at most `limit` tokens, cut between sentences, or words where a sentence is too long.
 
     The windows of a passage, joined, are its text; a passage without a token has none. Takes time
@@ -98,12 +100,14 @@ def cut(passages: Sequence[Passage], token_spans: _TokenSpans, limit: int) -> li
         passages: in the stream's order.
         token_spans: the scorer's tokenizer.
         limit: tokens a window may have, 1 or more. A single character of more tokens is a window of its own.
+        title_tokens: of these, tokens to be kept free in the windows of a passage that has a title; less than
+            `limit`.
     """
     windows = []
     for position, passage in enumerate(passages):
-        text = printable(passage.text)
-        for start, end in _spans(text, token_spans, limit):
-            windows.append(Window(position, text[start:end], start, end, passage.title or ""))
+        text, title = printable(passage.text), passage.title or ""
+        for start, end in _spans(text, token_spans, limit - title_tokens if title else limit):
+            windows.append(Window(position, text[start:end], start, end, title))
     return windows
 
 

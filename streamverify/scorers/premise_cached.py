@@ -125,6 +125,7 @@ class PremiseCachedScorer:
             claim_tokens=files.config.claim_tokens - files.config.special_tokens,
             concurrency=self._threads,
             calibration=files.calibration,
+            title_tokens=files.config.title_tokens,
             languages=frozenset({"en"}),
         )
 
@@ -156,7 +157,7 @@ class PremiseCachedScorer:
         Raises:
             ScoringError: the model failed, or `abort` was set.
         """
-        ids = tuple(tuple(self._encode(self._premise(window)).ids) for window in windows)
+        ids = tuple(self._window_ids(window) for window in windows)
         keys = tuple(self._key(window_ids) for window_ids in ids)
         index = LexicalIndex(ids)
         ahead: dict[bytes, tuple[int, ...]] = {}
@@ -269,13 +270,15 @@ class PremiseCachedScorer:
         # The tokenizer refuses lone surrogates; what replaces one is as long, so offsets stay right.
         return self._tokenizer.encode(printable(text), add_special_tokens=special)
 
-    def _premise(self, window: Window) -> str:
-        """The window as the model reads it: under its passage's title, as far as that fits."""
+    def _window_ids(self, window: Window) -> tuple[int, ...]:
+        """Tokens of a window under its passage's title, or without it where both are too long."""
         room = self._config.title_tokens - 1  # one for the colon
-        if not window.title or room < 1:
-            return window.text
-        spans = self.token_spans(window.title)[:room]
-        return f"{window.title[: spans[-1].end]}: {window.text}" if spans else window.text
+        title = self.token_spans(window.title)[: max(room, 0)]
+        if title:
+            ids = self._encode(f"{window.title[: title[-1].end]}: {window.text}").ids
+            if len(ids) <= self._config.window_tokens:
+                return tuple(ids)
+        return tuple(self._encode(window.text).ids)
 
     def _key(self, ids: Sequence[int]) -> bytes:
         return hashlib.sha256(self._salt + np.array(ids, np.int32).tobytes()).digest()
