@@ -1,0 +1,106 @@
+"""Takes out of the events what a reader may not see.
+
+Before: `stream.py`, whose events tell the application everything, rejected sentences included.
+After: `encoding.py` puts them on a wire that may end in a browser.
+
+A character of the answer is known to the reader once `text_released` showed it as it was generated.
+Every other character of the answer, wherever an event repeats it, becomes `MASK`: as many code points
+as before, so that every offset still holds.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+from streamverify.events import (
+    Event,
+    SentenceClosed,
+    SentenceJudged,
+    StreamFailed,
+    StreamFinished,
+    StreamHalted,
+    TextReleased,
+)
+from streamverify.types import Action, Citation, Finding, JudgedSentence, Report, Span
+
+MASK = "\u2588"
+"""FULL BLOCK, one for each character withheld."""
+
+_VERBATIM = frozenset({Action.RELEASE, Action.FLAG})
+
+
+class Veil:
+    """One run's view for a reader; feed it every event once, in order."""
+
+    def __init__(self) -> None:
+        self._shown: list[Span] = []
+
+    def __call__(self, event: Event) -> Event:
+        """The event as the reader may see it."""
+        match event:
+            case TextReleased():
+                self._show(event)
+                return event
+            case SentenceClosed():
+                sentence = event.sentence
+                text = self._masked(sentence.text, sentence.start)
+                return event.model_copy(update={"sentence": sentence.model_copy(update={"text": text})})
+            case SentenceJudged():
+                citations = tuple(self._citation(citation) for citation in event.citations)
+                findings = tuple(self._finding(finding) for finding in event.findings)
+                return event.model_copy(update={"citations": citations, "findings": findings})
+            case StreamFinished() | StreamHalted() | StreamFailed():
+                return event.model_copy(update={"report": self.report(event.report)})
+            case _:
+                return event
+
+    def report(self, report: Report) -> Report:
+        """The report as the reader may see it; the whole run must have been fed."""
+        sentences = tuple(self._sentence(sentence) for sentence in report.sentences)
+        return report.model_copy(update={"answer": self._masked(report.answer, 0), "sentences": sentences})
+
+    def _show(self, event: TextReleased) -> None:
+        start, end = event.span
+        if event.action not in _VERBATIM or start == end:
+            return
+        if self._shown and self._shown[-1].end == start:
+            start = self._shown.pop().start
+        self._shown.append(Span(start, end))
+
+    def _sentence(self, sentence: JudgedSentence) -> JudgedSentence:
+        return sentence.model_copy(
+            update={
+                "text": self._masked(sentence.text, sentence.start),
+                "citations": tuple(self._citation(citation) for citation in sentence.citations),
+                "findings": tuple(self._finding(finding) for finding in sentence.findings),
+            }
+        )
+
+    def _citation(self, citation: Citation) -> Citation:
+        if self._knows(citation.start, citation.end):
+            return citation
+        return citation.model_copy(update={"marker": MASK * len(citation.marker)})
+
+    def _finding(self, finding: Finding) -> Finding:
+        """A finding's detail quotes the answer, so it goes with what it quotes."""
+        if self._knows(finding.start, finding.end):
+            return finding
+        return finding.model_copy(update={"detail": ""})
+
+    def _knows(self, start: int, end: int) -> bool:
+        at = bisect_left(self._shown, start + 1, key=lambda span: span.start) - 1
+        return at >= 0 and self._shown[at].start <= start and end <= self._shown[at].end
+
+    def _masked(self, text: str, start: int) -> str:
+        end = start + len(text)
+        if self._knows(start, end):
+            return text
+        parts: list[str] = []
+        at = start
+        for shown in self._shown:
+            left, right = max(shown.start, at), min(shown.end, end)
+            if left < right:
+                parts += [MASK * (left - at), text[left - start : right - start]]
+                at = right
+        parts.append(MASK * (end - at))
+        return "".join(parts)
