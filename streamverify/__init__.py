@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         TextReleased,
     )
     from streamverify.policy import (
+        Annotate,
         Decision,
         Flag,
         Halt,
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     from streamverify.types import (
         Action,
         Citation,
+        CitationFigures,
         CitationFinding,
         Evidence,
         Finding,
@@ -80,6 +82,7 @@ if TYPE_CHECKING:
         Sentence,
         SentenceKind,
         Span,
+        SuggestedCitation,
         Timings,
         Verdict,
         Work,
@@ -90,9 +93,11 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Action",
+    "Annotate",
     "Calibration",
     "CheckedAnswer",
     "Citation",
+    "CitationFigures",
     "CitationFinding",
     "Decision",
     "Event",
@@ -137,6 +142,7 @@ __all__ = [
     "StreamOpened",
     "StreamStateError",
     "StreamVerifyError",
+    "SuggestedCitation",
     "Tally",
     "TextReleased",
     "Timings",
@@ -166,7 +172,7 @@ _HOMES = {
         "TextReleased"
     ),
     "policy": (
-        "Decision Flag Halt Observe Policy Redact Release Repair RepairRequest Tally every_sentence "
+        "Annotate Decision Flag Halt Observe Policy Redact Release Repair RepairRequest Tally every_sentence "
         "with_numbers"
     ),
     "retrieval": "retrieved",
@@ -174,8 +180,8 @@ _HOMES = {
     "segment": "Segmenter SentenceSegmenter",
     "stream": "VerifiedStream",
     "types": (
-        "Action Citation CitationFinding Evidence Finding FindingKind Fingerprint JudgedSentence Label "
-        "Passage Replacement Report Sentence SentenceKind Span Timings Verdict Work"
+        "Action Citation CitationFigures CitationFinding Evidence Finding FindingKind Fingerprint "
+        "JudgedSentence Label Passage Replacement Report Sentence SentenceKind Span SuggestedCitation Timings Verdict Work"
     ),
     "verifier": "Verifier",
 }

@@ -16,12 +16,15 @@ from streamverify.checks import Checked, SourceIndex, check
 from streamverify.citations import (
     CitationThresholds,
     Marker,
+    Place,
     Requirement,
     Resolver,
+    Style,
     check_citations,
     cited_passages,
     combine,
     find_markers,
+    suggest,
 )
 from streamverify.claims import Reading, read
 from streamverify.evidence import CitedWindows, evidence_for
@@ -30,7 +33,19 @@ from streamverify.language import detect
 from streamverify.passages import cut
 from streamverify.policy import body
 from streamverify.scorers.protocol import Abort, Claim, ClaimScore, NliScore, Scorer, WindowScore
-from streamverify.types import Citation, Finding, FindingKind, Label, Passage, Sentence, Span, Verdict, Work
+from streamverify.types import (
+    Citation,
+    Evidence,
+    Finding,
+    FindingKind,
+    Label,
+    Passage,
+    Sentence,
+    Span,
+    SuggestedCitation,
+    Verdict,
+    Work,
+)
 
 NEAR = 2
 """Best windows whose text the checks hold the claim against."""
@@ -65,6 +80,10 @@ class Basis:
     scorer: Scorer
     calibration: Calibration
     require_citations: Requirement = "never"
+    citation_style: Style = "[1]"
+    """How suggested markers look."""
+    citation_place: Place = "before"
+    """Where they stand: before the final stop or after it."""
 
     def __post_init__(self) -> None:
         """Refuse a calibration this library cannot compute, before any stream runs."""
@@ -162,12 +181,14 @@ class Assessor:
         if label is not Label.SUPPORTED:
             risk = basis.calibration.token_risk
             unsupported = unsupported_spans(claim, score.tokens, risk, findings, body(sentence))
+        evidence = evidence_for(claim.text, label, score.single, self._windows, self._passages)
         return Verdict(
             index=sentence.index,
             label=label,
             score=probability,
-            evidence=evidence_for(claim.text, label, score.single, self._windows, self._passages),
+            evidence=evidence,
             citations=self._citations(sentence, label, markers, measured),
+            suggestion=self._suggestion(sentence, label, markers, evidence),
             findings=tuple(sorted(findings, key=lambda finding: (finding.start, finding.end))),
             unsupported_spans=unsupported,
         )
@@ -264,6 +285,24 @@ class Assessor:
             thresholds=CitationThresholds(support=basis.calibration.threshold),
             require=basis.require_citations,
         )
+
+    def _suggestion(
+        self, sentence: Sentence, label: Label, markers: Sequence[Marker], evidence: Sequence[Evidence]
+    ) -> SuggestedCitation | None:
+        if markers or label is not Label.SUPPORTED:
+            return None
+        made = suggest(
+            sentence.text,
+            label,
+            evidence,
+            self._resolver,
+            kind=sentence.kind,
+            style=self._basis.citation_style,
+            place=self._basis.citation_place,
+        )
+        if made is None:
+            return None
+        return SuggestedCitation(at=sentence.start + made.at, text=made.text, passages=made.passages)
 
     def _support(self, measured: Measured) -> dict[str, float]:
         """For each passage that was looked at, the probability that it alone supports the claim."""

@@ -218,6 +218,33 @@ def _with_blank(sentence: Sentence, start: int, end: int) -> Span:
     return Span(start - 1 if before == " " else start, end)
 
 
+@dataclass(frozen=True, slots=True)
+class Annotate:
+    """Hold each sentence until judged and write a marker into those that are supported and carry none.
+
+    Where the marker stands and how it looks is the verifier's `citation_style` and `citation_place`.
+    Everything else is left to `base`; without one, other sentences are released and ungrounded ones flagged.
+    """
+
+    base: Redact | None = None
+    name: str = field(default="annotate", init=False)
+    holds_text: bool = field(default=True, init=False)
+
+    def holds(self, sentence: Sentence) -> bool:  # noqa: ARG002 - the protocol's signature
+        """Everything is held: any sentence may get a marker."""
+        return True
+
+    def decide(self, sentence: Sentence, verdict: Verdict, tally: Tally) -> Decision:
+        """The sentence with its marker, or what `base` says."""
+        if verdict.suggestion is not None:
+            at, text = verdict.suggestion.at, verdict.suggestion.text
+            return Decision(Action.RELEASE, replaced(sentence, [(Span(at, at), text)], Action.RELEASE))
+        if self.base is not None and self.base.holds(sentence):
+            return self.base.decide(sentence, verdict, tally)
+        action = Action.FLAG if verdict.label in UNGROUNDED else Action.RELEASE
+        return Decision(action, whole(sentence, action))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Halt:
     """Stop the source at the first sentence with one of `labels`, or when a budget is exceeded.

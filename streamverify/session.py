@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from streamverify.citations import NotComputed, citation_metrics
 from streamverify.events import (
     Event,
     PassageSummary,
@@ -38,7 +39,7 @@ from streamverify.segment import Segmenter
 from streamverify.types import (
     Action,
     Citation,
-    CitationFinding,
+    CitationFigures,
     Fingerprint,
     JudgedSentence,
     Label,
@@ -270,13 +271,7 @@ class Session:
     ) -> Report:
         judged = tuple(_judged(entry) for entry in self._entries)
         scores = [sentence.score for sentence in judged if sentence.score is not None]
-        written = [
-            citation
-            for sentence in judged
-            for citation in sentence.citations
-            if citation.finding is not CitationFinding.MISSING
-        ]
-        correct = sum(citation.finding is CitationFinding.CORRECT for citation in written)
+        figures = _citation_figures(judged)
         lags = [
             sentence.latency_ms
             for sentence in judged
@@ -289,7 +284,8 @@ class Session:
             sentences=judged,
             counts={label: sum(sentence.label is label for sentence in judged) for label in Label},
             grounding_score=statistics.fmean(scores) if scores else None,
-            citation_accuracy=correct / len(written) if written else None,
+            citation_accuracy=figures.accuracy,
+            citation_figures=figures,
             timings=timings.model_copy(
                 update={"first_text_ms": self._first_text_ms, "verdict_lag_ms": _lag(lags)}
             ),
@@ -309,6 +305,25 @@ def _judged(entry: _Entry) -> JudgedSentence:
         fields["citations"] = entry.citations
     return JudgedSentence(
         **fields, action=decision.action, latency_ms=settlement.latency_ms, replacement=settlement.replacement
+    )
+
+
+def _citation_figures(verdicts: Sequence[Verdict]) -> CitationFigures:
+    computed = citation_metrics(verdicts)
+    shares = {
+        "existence": computed.existence,
+        "accuracy": computed.citation_accuracy,
+        "precision": computed.citation_precision,
+        "completeness": computed.citation_completeness,
+        "quality": computed.citation_quality,
+        "multi_source_coverage": computed.multi_source_coverage,
+    }
+    return CitationFigures(
+        citations=computed.citations,
+        fabricated=computed.fabricated,
+        missing=computed.missing,
+        **{name: None if isinstance(share, NotComputed) else share for name, share in shares.items()},
+        not_computed={name: share.reason for name, share in shares.items() if isinstance(share, NotComputed)},
     )
 
 

@@ -182,6 +182,16 @@ class Citation(Value):
     """For `partial`: the part of the sentence that the cited passage supports."""
 
 
+class SuggestedCitation(Value):
+    """A marker that a supported sentence without one could carry."""
+
+    at: int
+    """Where it goes, in the answer."""
+    text: str
+    """What goes there, the blank before it included."""
+    passages: tuple[str, ...]
+
+
 class Verdict(Value):
     """Label, calibrated score and reasons for one sentence."""
 
@@ -195,6 +205,8 @@ class Verdict(Value):
     evidence: tuple[Evidence, ...] = ()
     """Best first."""
     citations: tuple[Citation, ...] = ()
+    suggestion: SuggestedCitation | None = None
+    """For a supported sentence without a marker: the one it could carry."""
     findings: tuple[Finding, ...] = ()
     unsupported_spans: tuple[Span, ...] = ()
     """The parts of the sentence that the passages do not back, in order, without overlap."""
@@ -268,6 +280,31 @@ class Work(Value):
     """Runs of the model over a claim (single and joint passes)."""
 
 
+class CitationFigures(Value):
+    """How an answer cites; every share is 0-1, and None where `not_computed` says why."""
+
+    citations: int
+    """Markers in the answer."""
+    fabricated: int
+    """Those that mean no passage."""
+    missing: int
+    """Claims without a marker where one was required."""
+    existence: float | None
+    """Markers that mean a passage / markers."""
+    accuracy: float | None
+    """Correct / checked."""
+    precision: float | None
+    """Supporting cited passages / cited passages."""
+    completeness: float | None
+    """Supporting cited passages / supporting passages."""
+    quality: float | None
+    """0.4 existence + 0.3 accuracy by score + 0.3 grounding."""
+    multi_source_coverage: float | None
+    """Claims that need several passages and cite as many / claims that need several."""
+    not_computed: dict[str, str]
+    """Figure to the reason why it is None."""
+
+
 class Report(Value):
     """A whole stream: every sentence, counts, scores, timings."""
 
@@ -283,7 +320,8 @@ class Report(Value):
     grounding_score: float | None
     """Mean calibrated score over the sentences that make a claim; None when none was scored."""
     citation_accuracy: float | None
-    """Correct citations / citations; None when the answer carries none."""
+    """Correct citations / citations; None when the answer carries none that was checked."""
+    citation_figures: CitationFigures
     timings: Timings
     work: Work
     fingerprint: Fingerprint

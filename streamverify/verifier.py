@@ -14,7 +14,7 @@ import anyio
 
 from streamverify.assess import Basis
 from streamverify.calibration import Calibration
-from streamverify.citations import Requirement
+from streamverify.citations import Place, Requirement, Style
 from streamverify.errors import StreamStateError, UsageError
 from streamverify.passages import passages_from
 from streamverify.policy import Flag, Policy
@@ -56,6 +56,8 @@ class Verifier:
         max_answer_chars: int = 20_000_000,
         calibration: Calibration | None = None,
         require_citations: Requirement = "never",
+        citation_style: Style = "[1]",
+        citation_place: Place = "before",
         segmenter: Callable[[], Segmenter] = SentenceSegmenter,
     ) -> None:
         """Nothing is loaded yet.
@@ -70,6 +72,8 @@ class Verifier:
             max_answer_chars: longest answer; a source that exceeds it is stopped with an error.
             calibration: in place of the scorer's own.
             require_citations: which sentences must carry a citation.
+            citation_style: how the markers look that are suggested for uncited sentences (`Annotate`).
+            citation_place: whether those stand before the final stop or after it.
             segmenter: makes the segmenter of one stream.
 
         Raises:
@@ -88,6 +92,8 @@ class Verifier:
         self._max_answer_chars = max_answer_chars
         self._calibration = calibration
         self._require_citations: Requirement = require_citations
+        self._citation_style: Style = citation_style
+        self._citation_place: Place = citation_place
         self._segmenter = segmenter
         self._lock = threading.Lock()
         self._basis: Basis | None = None
@@ -245,6 +251,8 @@ class Verifier:
                     scorer=scorer,
                     calibration=self._calibration or scorer.traits.calibration,
                     require_citations=self._require_citations,
+                    citation_style=self._citation_style,
+                    citation_place=self._citation_place,
                 )
                 self._workers = Workers(scorer.traits.concurrency, "streamverify-score")
             return self._basis, self._workers
