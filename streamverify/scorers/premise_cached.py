@@ -119,9 +119,7 @@ class PremiseCachedScorer:
             provider=self._session.provider,
         )
         self._traits = Traits(
-            window_tokens=files.config.window_tokens
-            - files.config.special_tokens
-            - files.config.title_tokens,
+            window_tokens=files.config.window_tokens - files.config.special_tokens,
             claim_tokens=files.config.claim_tokens - files.config.special_tokens,
             concurrency=self._threads,
             calibration=files.calibration,

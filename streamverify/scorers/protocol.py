@@ -108,7 +108,7 @@ class Traits:
     contradiction: bool = True
     """Whether `NliScore.contradiction` means anything."""
     title_tokens: int = 0
-    """Of a window's tokens, those kept free for its passage's title where it has one; 0: titles are not read."""
+    """Of a window's tokens, those kept free for its passage's title; 0 where titles are not read."""
     languages: frozenset[str] | None = None
     """ISO 639-1 codes the scorer covers; None for any language."""
 
