@@ -62,7 +62,7 @@ _FUNCTION_WORDS: dict[str, frozenset[str]] = {
         "pt": "os um uma é em um do da dos das que por para com não mais ao à às se seu sua seus suas como "
               "mas este esta foi ser "
         "são pode podem deve entre sem sobre segundo quando também na no nas nos até pelo pela muito já",
-        "nl": "het een van en is niet met voor op te zijn dat die aan er ook als bij door naar wordt "
+        "nl": "het een niet met voor op te zijn dat aan ook als bij door naar wordt "
               "worden om uit kan moet "
         "deze dit maar nog of tot werd heeft hebben geen meer hun haar zich onder over tussen zonder",
         "pl": "nie się na jest do że to jak ale oraz przez dla są po od za być może ten ta te który która "
@@ -80,7 +80,7 @@ _FUNCTION_WORDS: dict[str, frozenset[str]] = {
         "tr": "ve bir bu için ile olarak daha gibi kadar olan sonra göre ancak veya değil çok her en ise "
               "olduğu "
         "tarafından ne ki var yok",
-        "ro": "și este care pentru cu din nu mai pe sunt de la un în ca sau dar prin fost după poate "
+        "ro": "și este care pentru cu din nu mai pe sunt în ca sau dar prin fost după poate "
               "trebuie acest această "
         "între fără ale al lui cele",
         "vi": "và của là có không được cho với trong một các những người này đã khi để từ về như cũng phải "
@@ -99,7 +99,7 @@ _SHARED: dict[str, frozenset[str]] = {
         "es": "la de un en a se es lo",
         "it": "la le un in i e da",
         "pt": "de a o e no os as se",
-        "nl": "de in van was of over had er",
+        "nl": "de in van was of over had er en is die",
         "pl": "na do to po od za ten z i w o",
         "sv": "i de en den att man var så",
         "da": "i de en den at man var så",

@@ -82,7 +82,6 @@ _INLINE = (
     re.compile(r"(?<![\w_])_(?![\s_])([^_\n]+?)(?<!\s)_(?![\w_])"),
     re.compile(r"~~([^~\n]+?)~~"),
     re.compile(r"</?(?:b|i|em|strong|u|sup|sub|code|span|p|br)\s*/?>()", re.IGNORECASE),
-    re.compile(r"\\(?=([\\*_`#\[\]|~>-]))"),
     re.compile(r"\*\*()"),
 )
 
@@ -119,9 +118,24 @@ def plain(text: str, start: int, *, markers: Sequence[Span] = ()) -> Aligned:
     block = _BLOCK.match(aligned.text)
     if block:
         aligned = aligned.cut(block.end())
+    aligned = _hide_escaped(aligned)
     for pattern in _INLINE:
         aligned = aligned.without(_around(pattern, aligned.text))
-    return aligned.squeezed()
+    return Aligned(aligned.text.translate(_SHOWN), aligned.offsets).squeezed()
+
+
+_ESCAPED = re.compile(r"\\([\\*_`#\[\]()|~>-])")
+# Escaped characters must survive the patterns above: meanwhile they are private-use characters.
+_HIDDEN = {ord(char): 0xF7000 + ord(char) for char in "\\*_`#[]()|~>-"}
+_SHOWN = {hidden: char for char, hidden in _HIDDEN.items()}
+
+
+def _hide_escaped(aligned: Aligned) -> Aligned:
+    escaped = [match.start() for match in _ESCAPED.finditer(aligned.text)]
+    chars = list(aligned.text)
+    for place in escaped:
+        chars[place + 1] = chars[place + 1].translate(_HIDDEN)
+    return Aligned("".join(chars), aligned.offsets).without((place, place + 1) for place in escaped)
 
 
 def _around(pattern: re.Pattern[str], text: str) -> list[tuple[int, int]]:

@@ -1,5 +1,4 @@
 """Sentences that claim nothing: courtesies, offers, questions, lead-ins, abstentions, remarks.
-abstentions.
 
 Every rule reads the text that `markup.plain` left. A sentence that adds a fact to a courtesy is a claim.
 """
@@ -48,7 +47,7 @@ _GREETING = re.compile(
     r"|glad to help"
     r"|(?:i'm|i am|we're|we are) (?:very |so |really )?(?:sorry|glad|happy)|sorry|no problem"
     r"|congratulations|don't worry"
-    r"|that's a |that is a |i understand|this is easy|(?:the|your) \w+ sounds like|i hope|cheers"
+    r"|that's a |that is a |i understand|this is easy|(?:the|your) \w+ sounds like|cheers"
     r"|best (?:regards|wishes)|good luck|good news)\b",
     re.IGNORECASE,
 )

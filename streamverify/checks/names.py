@@ -44,6 +44,7 @@ _DEMONYMS = {
         "england",
     "polish": "poland", "danish": "denmark", "swedish": "sweden", "finnish": "finland", "irish": "ireland",
     "greek": "greece", "turkish": "turkey", "welsh": "wales", "scottish": "scotland", "swiss": "switzerland",
+    "norwegian": "norway",
     "chinese": "china", "german": "germany", "thai": "thailand", "american": "us usa america states",
     "us": "american america u.s u.s.a usa", "usa": "american america us u.s", "u.s":
         "american america us usa",
@@ -135,6 +136,8 @@ def missing(name: Name, view: View) -> list[tuple[int, int]]:
     initials = "".join(part[0] for part, _, _ in parts if part[0].isupper()).lower()
     if len(initials) > 1 and initials in view.words:
         return []
+    if re.sub(r"[\W_]+", "", fold(name.text)) in view.words:
+        return []  # Wi-Fi and wifi
     # "Hamish Hamilton" may be "Mr Hamilton" in the source, and "Old Windows programs" a mere adjective.
     first = (parts[0][1], parts[0][2])
     return [] if len(parts) > 1 and absent == [first] else absent

@@ -349,13 +349,16 @@ def _in_words(text: str) -> list[Quantity]:
         if word.start() < end:
             continue
         name = word[0].lower()
-        run = RUN.match(text, word.start()) if name in NUMBER_WORDS else None
+        each = _EACH.search(text, max(word.start() - 15, 0), word.start()) if name in _SPANS else None
+        # "a quarter of it" and "the second" are numbers, "every quarter" and "per second" are spans of time.
+        number = name in NUMBER_WORDS and not (each and each[0][0] in "peEP")
+        run = RUN.match(text, word.start()) if number else None
         if run is not None:
             found.extend(_spelled_out(text, run))
             end = max(run.end(), found[-1].end if found else 0)
         elif name in _IMPLIED:
             found.append(_implied(text, word.start(), word.end(), *_IMPLIED[name]))
-        elif each := _EACH.search(text, max(word.start() - 15, 0), word.start()):
+        elif each:
             value, unit = _IMPLIED_UNITS.get(name, (1.0, name))
             found.append(_implied(text, each.start(), word.end(), value, unit))
     return found

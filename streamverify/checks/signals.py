@@ -166,7 +166,7 @@ class _Check:
             if derived or self._derivable(quantity, self._all, others, found_dates):
                 continue
             nowhere += 1
-            if not _EXAMPLE.search(self._text, max(quantity.start - 14, 0), quantity.start):
+            if not _EXAMPLE.search(self._text, max(quantity.start - 40, 0), quantity.start):
                 self._find(
                     FindingKind.NUMBER_MISMATCH, quantity.start, quantity.end, self._contrast(quantity, other)
                 )
@@ -200,7 +200,7 @@ class _Check:
             if self._holds(self._all, date):
                 continue
             nowhere += 1
-            invented = _EXAMPLE.search(self._text, max(date.start - 14, 0), date.start)
+            invented = _EXAMPLE.search(self._text, max(date.start - 40, 0), date.start)
             if not invented and not self._derived(date):
                 self._find(FindingKind.DATE_MISMATCH, date.start, date.end, self._other_date(date))
         return {"date_missing": _share(nowhere, found), "date_missing_near": _share(absent_near, found)}

@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+from dataclasses import astuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamverify.checks import SourceIndex, check
+from streamverify.scorers.protocol import Claim
+from streamverify.types import FindingKind, Passage
+
+FACTS = [
+    "The fee rose to $1,250 on 3 March 2021.",
+    "Ada Pell of Harrow Mills paid 12.5 percent.",
+    "It takes about 20 minutes at 9:30 a.m. and is not refundable.",
+    "Set max_retries to 3 in version 4.2.1.",
+    "He called it “a very good day for us”.",
+    "Every tenant must give sixty days' notice because the law says so.",
+]
+facts = st.lists(st.sampled_from(FACTS), min_size=1, max_size=6)
+
+
+def findings(claim: str, *passages: Passage, question: str | None = None, near=()):
+    index = SourceIndex(passages, question=question)
+    return check(Claim(claim), index, near=near).findings
+
+
+@given(facts, st.data())
+def test_a_sentence_copied_from_a_passage_raises_nothing(texts, data):
+    index = SourceIndex([Passage(str(place), text) for place, text in enumerate(texts)])
+    claim = data.draw(st.sampled_from(texts))
+    near = data.draw(st.sampled_from([(), ((texts.index(claim), 0, len(claim)),)]))
+    checked = check(Claim(claim), index, near=near)
+    assert checked.findings == ()
+    assert set(astuple(checked.signals)) == {0.0}
+
+
+@given(st.text(max_size=120), facts)
+def test_any_claim_is_read_with_signals_from_0_to_1_and_findings_inside_it(claim, texts):
+    index = SourceIndex([Passage("p", " ".join(texts))])
+    checked = check(Claim(claim), index)
+    assert all(0 <= value <= 1 for value in checked.signals.features().values())
+    assert all(0 <= found.start < found.end <= len(claim) for found in checked.findings)
+    assert check(Claim(claim), index) == checked
+
+
+@given(st.lists(st.booleans(), min_size=60, max_size=60))
+def test_nothing_is_found_in_borrowed_characters(own):
+    text = "On 5 May 2020 Zed Quux paid $777 to Foo_Bar and got 55 % back"[:60]
+    offsets = tuple(100 + place if mine else -1 for place, mine in enumerate(own))
+    found = check(Claim(text, offsets), SourceIndex([Passage("p", "Nothing of the kind.")])).findings
+    assert all(offsets.count(one.start) == 1 and offsets.count(one.end - 1) == 1 for one in found)
+
+
+def test_a_wrong_number_is_contrasted_with_the_one_in_the_passage():
+    found = findings(
+        "The rate was 1.25 %.", Passage("p1", "Rain fell."), Passage("p2", "The rate was 12.5 %.")
+    )
+    assert [(one.kind, one.start, one.end, one.detail) for one in found] == [
+        (FindingKind.NUMBER_MISMATCH, 13, 19, "1.25 % here, 12.5 % in passage p2")
+    ]
+
+
+def test_a_wrong_date_a_wrong_quotation_and_a_new_name_are_found_where_they_stand():
+    passage = Passage("p", "On 3 March 2021 Ms. Pell said “this must be paid in full”.")
+    claim = "On 4 March 2021 Mr. Linde said “this may be paid in full”."
+    found = {one.kind: claim[one.start : one.end] for one in findings(claim, passage)}
+    assert found == {
+        FindingKind.DATE_MISMATCH: "4 March 2021",
+        FindingKind.NAME_NOT_FOUND: "Linde",
+        FindingKind.QUOTE_MISMATCH: "this may be paid in full",
+    }
+
+
+def test_titles_and_the_question_are_sources_too():
+    passage = Passage("p", "The order was repealed.", title="Calder Fees Order, 2019")
+    question = "I earn $4,200 in Tarbet. What now?"
+    assert findings("The Calder order of 2019 covers $4,200 in Tarbet.", passage, question=question) == ()
+
+
+def test_a_number_that_follows_from_the_sources_is_no_finding():
+    question = "Registration is $900, flights $1,600 and the hotel $1,400."
+    assert findings("It is a single expense of $3,900.", Passage("p", "Ask first."), question=question) == ()
+
+
+def test_a_value_the_answer_makes_up_as_an_example_is_no_finding():
+    assert (
+        findings("Pass e.g. request_timeout=25 to it.", Passage("p", "request_timeout sets the limit.")) == ()
+    )
+
+
+def test_a_number_elsewhere_is_missing_near_but_not_missing():
+    passages = [
+        Passage("a", "Landlords give 30 days' notice."),
+        Passage("b", "Tenants give 21 days' notice."),
+    ]
+    index = SourceIndex(passages)
+    near = [(1, 0, len(passages[1].text))]
+    checked = check(Claim("Tenants give 30 days' notice."), index, near=near)
+    assert (checked.signals.number_missing, checked.signals.number_missing_near) == (0.0, 1.0)
+    assert checked.signals.number_rival == 1.0
+    assert checked.findings == ()
+
+
+@pytest.mark.parametrize(
+    ("claim", "signal"),
+    [
+        ("Every tenant pays the fee.", "absolute_missing"),
+        ("Most tenants pay the fee.", "general_missing"),
+        ("Tenants pay the fee because rents rose.", "causal_missing"),
+        ("Tenants will probably pay the fee.", "tentative_missing"),
+    ],
+)
+def test_strong_words_count_only_when_no_near_source_has_one(claim, signal):
+    without, within = Passage("p", "Tenants pay the fee."), Passage("p", claim)
+    assert getattr(check(Claim(claim), SourceIndex([without])).signals, signal) == 1.0
+    assert getattr(check(Claim(claim), SourceIndex([within])).signals, signal) == 0.0
+
+
+def test_without_passages_every_telling_thing_is_missing():
+    signals = check(Claim("Ada Pell paid $84,000 in 2017."), SourceIndex([])).signals
+    assert (signals.number_missing, signals.date_missing, signals.name_missing) == (1.0, 1.0, 1.0)
+    assert (signals.uncovered, signals.uncovered_all) == (1.0, 1.0)
+
+
+def test_long_sources_without_windows_are_not_read_closely():
+    text = "The deposit is not refundable after June. " * 6000
+    signals = check(Claim("The deposit is refundable after June."), SourceIndex([Passage("p", text)])).signals
+    assert (signals.negation_mismatch, signals.scattered, signals.uncovered) == (0.0, 0.0, 0.0)
