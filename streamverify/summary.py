@@ -32,13 +32,16 @@ def summary(report: Report, *, style: Style, width: int, by_hand: ByHand | None 
         width: columns there are.
         by_hand: labels to compare with, for answers that have them.
     """
+    title = report.outcome if report.outcome == "finished" else f"{report.outcome}, the answer is incomplete"
     parts: list[RenderableType] = [
         Text(),
-        Rule(Text(_title(report)), style="dim", characters="─" if style.unicode else "-"),
-        _table(report.sentences, style=style, width=width, by_hand=by_hand),
+        Rule(Text(one_line(title)), style="dim", characters="─" if style.unicode else "-"),
     ]
+    if report.error:
+        parts.append(Text.assemble(("why: ", "bold red"), one_line(report.error)))
+    parts.append(_table(report.sentences, style=style, width=width, by_hand=by_hand))
     notes = Table.grid(padding=(0, 1, 0, 0))
-    notes.add_column(style="dim", justify="right", width=2, no_wrap=True)
+    notes.add_column(style="dim", justify="right", min_width=2, no_wrap=True)
     notes.add_column()
     for number, note in _notes(report, style):
         notes.add_row(number, note)
@@ -59,16 +62,6 @@ def plain_line(settled: Settled, style: Style) -> str:
     return f"{symbol} {look.word:<12} {score:>4}  {acted}{one_line(settled.text)}"
 
 
-def _title(report: Report) -> str:
-    match report.outcome:
-        case "finished":
-            return "finished"
-        case "halted":
-            return one_line(f"halted, the answer is incomplete: {report.error}")
-        case _:
-            return one_line(f"failed, the answer is incomplete: {report.error}")
-
-
 def _table(sentences: Sequence[JudgedSentence], *, style: Style, width: int, by_hand: ByHand | None) -> Table:
     roomy, wide = width >= _ROOMY, width >= _WIDE
     table = Table(
@@ -79,7 +72,7 @@ def _table(sentences: Sequence[JudgedSentence], *, style: Style, width: int, by_
         padding=(0, 1, 0, 0),
         width=min(width, _WIDEST),
     )
-    table.add_column("#", justify="right", width=2, no_wrap=True)
+    table.add_column("#", justify="right", min_width=2, no_wrap=True)
     table.add_column("sentence", ratio=1, no_wrap=True, overflow="ellipsis")
     table.add_column("verdict", width=14, no_wrap=True)
     if by_hand is not None:
@@ -149,7 +142,8 @@ def _rows(report: Report, style: Style, by_hand: ByHand | None) -> Iterator[tupl
     )
     yield "sentences", counts
     if by_hand is not None:
-        labels = [(by_hand(sentence), sentence.label) for sentence in report.sentences]
+        checked = [sentence for sentence in report.sentences if sentence.label is not Label.UNVERIFIED]
+        labels = [(by_hand(sentence), sentence.label) for sentence in checked]
         compared = [(hand, found) for hand, found in labels if hand is not None]
         same = sum(hand is found for hand, found in compared)
         yield "by hand", Text(f"{same} of {len(compared)} verdicts agree with the labels a person gave")

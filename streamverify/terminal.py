@@ -41,7 +41,7 @@ _QUOTE_LINES = 2
 _PANEL_LINES = _QUOTE_LINES + 2
 """Lines inside the panel: where the evidence stands, the quotation, what was noticed."""
 _FRAME = 1 / 20
-"""Seconds between two drawings of text that grows."""
+"""Seconds between two drawings: often enough for the eye, and cheap however fast events come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,8 @@ class PlainView:
         """Nothing is redrawn."""
 
     def _line(self, text: str) -> None:
-        self._console.print(Text(text), soft_wrap=True)
+        # Past rich: a line without style, of any length, a thousand times.
+        self._console.file.write(f"{text}\n")
 
 
 class LiveView:
@@ -185,15 +186,13 @@ class LiveView:
         self._leave()
 
     def show(self, event: Event) -> None:
-        """Draw at once what a verdict changes; text that grows waits for the next `draw`."""
+        """Take in what the event changes; the next `draw` shows it."""
         self._at_ms = event.at_ms
         self._transcript.apply(event)
         self._stale = True
         match event:
             case StreamOpened(passages=passages):
                 self._titles = {passage.id: passage.title or "" for passage in passages}
-            case SentenceJudged():
-                self.draw()
             case _ if isinstance(event, Terminal):
                 self._leave()
                 style, width = self._transcript.style, self._console.width
