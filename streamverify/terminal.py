@@ -139,6 +139,7 @@ class PlainView:
         self._transcript.apply(event)
         for sentence in self._transcript.take_sentences():
             self._line(plain_line(sentence, style))
+            self._console.file.flush()
         if isinstance(event, Terminal):
             width = self._console.width
             self._console.print(
