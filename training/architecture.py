@@ -17,6 +17,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from training.attention import attend
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -29,24 +31,25 @@ POSITIONS = 512
 LABELS = ("entailment", "neutral", "contradiction")
 PASSAGE, CLAIM = 0, 1
 MASKED = -1e4
+QUERY_STEP, KEY_STEP = 32, 64
 
 KeyValues = list[tuple[Tensor, Tensor]]
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Claims that read from one run of neighbouring windows.
+    """Claims that read from the same few windows.
 
-    Attention is computed block by block, so that a claim shown one passage does
-    not pay for the other passages of the batch.
+    Attention is computed block by block, so that a claim does not pay for
+    windows of the batch that it is not shown.
     """
 
     claims: range
     """Indices of the claims, neighbours in the packed order."""
-    windows: range
-    """Indices of the windows they may read, neighbours in the batch."""
-    visible: Tensor
-    """(claims, windows), true where the claim reads the window."""
+    windows: Sequence[int]
+    """Indices of the windows they read."""
+    visible: Tensor | None = None
+    """(claims, windows), true where the claim reads the window; None: all read all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +74,13 @@ class Packed:
 
 @dataclass(frozen=True, slots=True)
 class _BlockPlan:
-    """A block in tokens: query count, key slice of the windows, additive mask."""
+    """A block in tokens: query count, window numbers, additive mask."""
 
     queries: int
-    keys: slice
+    windows: Sequence[int]
     bias: Tensor
+    filler: Tensor
+    """Masked keys that round the number of keys up."""
 
 
 class Layer(nn.Module):
@@ -140,29 +145,36 @@ class PremiseCachedEncoder(nn.Module):
         claim reads it.
         """
         x = self.embed(ids, torch.arange(ids.shape[1]), PASSAGE)
-        attend = mask[:, None, None, :]
+        bias = torch.zeros(mask.shape, dtype=self.work_dtype).masked_fill_(~mask, MASKED)[:, None, None, :]
         found: KeyValues = []
         for i, layer in enumerate(self.layers):
             k, v = split_heads(layer.k(x)), split_heads(layer.v(x))
             found.append((k, v))
             if i < LAYERS - 1:
                 q = split_heads(layer.q(x))
-                x = layer.rest(x, join_heads(F.scaled_dot_product_attention(q, k, v, attn_mask=attend)))
+                x = layer.rest(x, join_heads(attend(q, k, v, bias)))
         return found
 
     def read_claims(self, batch: Packed, windows: KeyValues) -> tuple[Tensor, Tensor]:
         """Logits (claims, 3) and token logits (tokens,) of the packed claims."""
         plans = plan_blocks(batch, self.work_dtype)
         sizes = [plan.queries for plan in plans]
-        keep = batch.window_mask.reshape(-1).nonzero()[:, 0]
+        width = batch.window_ids.shape[1]
+        # Real tokens and padding by turns, so that one split gives every window's keys.
+        cuts = [n for real in batch.window_mask.sum(1).tolist() for n in (real, width - real)]
         x = self.embed(batch.claim_ids, batch.claim_positions, CLAIM)
         for layer, (k, v) in zip(self.layers, windows, strict=True):
-            past_k = k.transpose(1, 2).reshape(-1, HIDDEN)[keep]
-            past_v = v.transpose(1, 2).reshape(-1, HIDDEN)[keep]
+            past_k = k.transpose(1, 2).reshape(-1, HIDDEN).split(cuts)[::2]
+            past_v = v.transpose(1, 2).reshape(-1, HIDDEN).split(cuts)[::2]
             parts = zip(*(part(x).split(sizes) for part in (layer.q, layer.k, layer.v)), plans, strict=True)
             attended = [
-                _attend(q, torch.cat([past_k[plan.keys], k]), torch.cat([past_v[plan.keys], v]), plan.bias)
-                for q, k, v, plan in parts
+                _read(
+                    q,
+                    torch.cat([*(past_k[w] for w in plan.windows), own_k, plan.filler]),
+                    torch.cat([*(past_v[w] for w in plan.windows), own_v, plan.filler]),
+                    plan.bias,
+                )
+                for q, own_k, own_v, plan in parts
             ]
             x = layer.rest(x, torch.cat(attended))
         return self.judge(x, batch)
@@ -181,9 +193,15 @@ class PremiseCachedEncoder(nn.Module):
         return self.read_claims(batch, self.encode_windows(batch.window_ids, batch.window_mask))
 
 
-def _attend(q: Tensor, k: Tensor, v: Tensor, bias: Tensor) -> Tensor:
-    heads = [split_heads(x[None]) for x in (q, k, v)]
-    return join_heads(F.scaled_dot_product_attention(*heads, attn_mask=bias[None, None]))[0]
+def _round_up(count: int, step: int) -> int:
+    return -(-count // step) * step
+
+
+def _read(q: Tensor, k: Tensor, v: Tensor, bias: Tensor) -> Tensor:
+    count = len(q)
+    q = F.pad(q, (0, 0, 0, len(bias) - count))
+    heads = attend(split_heads(q[None]), split_heads(k[None]), split_heads(v[None]), bias)
+    return join_heads(heads)[0, :count]
 
 
 def plan_blocks(batch: Packed, dtype: torch.dtype) -> list[_BlockPlan]:
@@ -192,20 +210,23 @@ def plan_blocks(batch: Packed, dtype: torch.dtype) -> list[_BlockPlan]:
     Padding inside window rows is left out of the keys altogether.
     """
     lengths = batch.window_mask.sum(1)
-    ends = torch.cat([torch.zeros(1, dtype=torch.long), lengths.cumsum(0)]).tolist()
     counts = torch.bincount(batch.claim_of, minlength=len(batch.claim_starts))
     plans: list[_BlockPlan] = []
     for block in batch.blocks:
         own = counts[block.claims.start : block.claims.stop]
         claim_of = torch.arange(len(block.claims)).repeat_interleave(own)
-        spans = lengths[block.windows.start : block.windows.stop]
-        window_of = torch.arange(len(block.windows)).repeat_interleave(spans)
-        allowed = torch.cat(
-            [block.visible[claim_of][:, window_of], claim_of[:, None] == claim_of[None, :]], 1
-        )
-        bias = torch.zeros(allowed.shape, dtype=dtype).masked_fill_(~allowed, MASKED)
-        keys = slice(ends[block.windows.start], ends[block.windows.stop])
-        plans.append(_BlockPlan(len(claim_of), keys, bias))
+        spans = lengths[list(block.windows)]
+        past, queries = int(spans.sum()), len(claim_of)
+        # Matrix kernels are compiled once a shape: rounding keeps the number of shapes small.
+        keys = _round_up(past + queries, KEY_STEP)
+        bias = torch.zeros(_round_up(queries, QUERY_STEP), keys, dtype=dtype)
+        if block.visible is not None:
+            window_of = torch.arange(len(block.windows)).repeat_interleave(spans)
+            bias[:queries, :past].masked_fill_(~block.visible[claim_of][:, window_of], MASKED)
+        bias[:queries, past : past + queries].masked_fill_(claim_of[:, None] != claim_of[None, :], MASKED)
+        bias[:, past + queries :] = MASKED
+        filler = torch.zeros(keys - past - queries, HIDDEN, dtype=dtype)
+        plans.append(_BlockPlan(queries, block.windows, bias, filler))
     return plans
 
 
