@@ -14,7 +14,7 @@ import anyio
 
 from streamverify.assess import Basis
 from streamverify.calibration import Calibration
-from streamverify.citations import Place, Requirement, Style
+from streamverify.citing import CitationOptions
 from streamverify.errors import StreamStateError, UsageError
 from streamverify.passages import passages_from
 from streamverify.policy import Flag, Policy
@@ -55,9 +55,7 @@ class Verifier:
         verdict_timeout: float = 10.0,
         max_answer_chars: int = 20_000_000,
         calibration: Calibration | None = None,
-        require_citations: Requirement = "never",
-        citation_style: Style = "[1]",
-        citation_place: Place = "before",
+        citations: CitationOptions | None = None,
         segmenter: Callable[[], Segmenter] = SentenceSegmenter,
     ) -> None:
         """Nothing is loaded yet.
@@ -71,9 +69,7 @@ class Verifier:
             verdict_timeout: seconds that one check may take, from the moment a thread takes it up.
             max_answer_chars: longest answer; a source that exceeds it is stopped with an error.
             calibration: in place of the scorer's own.
-            require_citations: which sentences must carry a citation.
-            citation_style: how the markers look that are suggested for uncited sentences (`Annotate`).
-            citation_place: whether those stand before the final stop or after it.
+            citations: which sentences must carry one, what their numbers mean, how suggested ones look.
             segmenter: makes the segmenter of one stream.
 
         Raises:
@@ -91,9 +87,7 @@ class Verifier:
         self._verdict_timeout = verdict_timeout
         self._max_answer_chars = max_answer_chars
         self._calibration = calibration
-        self._require_citations: Requirement = require_citations
-        self._citation_style: Style = citation_style
-        self._citation_place: Place = citation_place
+        self._citations = citations if citations is not None else CitationOptions()
         self._segmenter = segmenter
         self._lock = threading.Lock()
         self._basis: Basis | None = None
@@ -180,6 +174,11 @@ class Verifier:
         return self.portal.run(lambda: self.check(answer, passages, policy=policy, question=question))
 
     @property
+    def policy(self) -> Policy:
+        """For streams that name none."""
+        return self._policy
+
+    @property
     def portal(self) -> Portal:
         """The event loop, in a thread of its own, that serves synchronous callers of this verifier."""
         self._refuse_closed()
@@ -250,9 +249,7 @@ class Verifier:
                 self._basis = Basis(
                     scorer=scorer,
                     calibration=self._calibration or scorer.traits.calibration,
-                    require_citations=self._require_citations,
-                    citation_style=self._citation_style,
-                    citation_place=self._citation_place,
+                    citations=self._citations,
                 )
                 self._workers = Workers(scorer.traits.concurrency, "streamverify-score")
             return self._basis, self._workers

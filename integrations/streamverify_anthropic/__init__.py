@@ -1,0 +1,22 @@
+"""Anthropic message streams, verified while they run, with the model's own citations checked.
+
+    from streamverify_anthropic import verify_messages
+
+    async with client.messages.stream(...) as raw:
+        async with verify_messages(raw, passages, policy=Redact()) as stream:
+            async for text in stream.text_stream: ...
+        verification(stream).reports[0]
+
+Needs the extra `anthropic`.
+"""
+
+from __future__ import annotations
+
+from streamverify._extras import require
+
+require("anthropic", extra="anthropic", feature="streamverify_anthropic")
+
+from streamverify.chunks import VerifiedChunks, VerifiedSyncChunks  # noqa: E402 - the missing extra is told first
+from streamverify_anthropic.streams import verification, verify_messages, verify_stream  # noqa: E402
+
+__all__ = ["VerifiedChunks", "VerifiedSyncChunks", "verification", "verify_messages", "verify_stream"]

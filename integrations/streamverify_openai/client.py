@@ -1,0 +1,169 @@
+"""`wrap_client`: every chat completion and response of a client, verified."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping
+from typing import Any, TypeVar, cast
+
+from streamverify import Policy, UsageError, Verifier
+from streamverify.chunks import OnEvent, VerifiedChunks, VerifiedSyncChunks
+from streamverify.decorator import shared_verifier
+from streamverify.passages import passages_from
+from streamverify_openai.streams import verify_stream
+from streamverify_openai.whole import whole_texts
+
+C = TypeVar("C")
+Passages = Iterable[object] | Callable[[Mapping[str, Any]], Any]
+
+_ATTRIBUTE = "streamverify"
+
+
+def wrap_client(
+    client: C,
+    *,
+    passages: Passages,
+    verifier: Verifier | None = None,
+    policy: Policy | None = None,
+    on_event: OnEvent | None = None,
+) -> C:
+    """A copy of the client whose `chat.completions.create` and `responses.create` are verified.
+
+    So are the `stream()` helpers that call them. Streams keep their class; `verification(stream)` gives
+    events and reports. Answers that are not streamed are checked whole before they are returned. Raw
+    responses (`with_raw_response`) cannot be, and are refused under a policy that holds text; `parse()` is
+    not covered. The client given stays as it was.
+
+    Args:
+        client: `OpenAI`, `AsyncOpenAI`, a subclass, or what looks like one.
+        passages: for every call; or a function of the call's keyword arguments (awaited where it is
+            asynchronous, for an asynchronous client) that gives the passages for this one.
+        verifier: one for the whole process by default.
+        policy: in place of the verifier's.
+        on_event: told every event as it happens, with the key of its channel.
+
+    Raises:
+        UsageError: the client has neither of the two methods. Caller.
+    """
+    used = verifier if verifier is not None else shared_verifier()
+    wrapping = _Wrapping(passages, used, policy if policy is not None else used.policy, on_event)
+    duplicate = getattr(client, "copy", None)
+    wrapped: Any = duplicate() if duplicate is not None else client
+    found = [_at(wrapped, "chat", "completions"), _at(wrapped, "responses")]
+    resources = [resource for resource in found if resource is not None]
+    if not resources:
+        raise UsageError(f"{type(client).__name__} has neither chat.completions.create nor responses.create")
+    for resource in resources:
+        resource.create = wrapping.around(resource.create)
+    return cast("C", wrapped)
+
+
+def verification(stream: Any) -> VerifiedChunks[Any] | VerifiedSyncChunks[Any]:
+    """Events and reports of a stream that a wrapped client returned.
+
+    Raises:
+        UsageError: the stream is none of those. Caller.
+    """
+    if isinstance(stream, VerifiedChunks | VerifiedSyncChunks):
+        return stream
+    chunks = getattr(stream, _ATTRIBUTE, None)
+    if not isinstance(chunks, VerifiedChunks | VerifiedSyncChunks):
+        raise UsageError(f"this {type(stream).__name__} does not come from a wrapped client")
+    return chunks
+
+
+def _at(client: object, *path: str) -> Any:
+    for name in path:
+        client = getattr(client, name, None)
+    return client if hasattr(client, "create") else None
+
+
+class _Wrapping:
+    """What every wrapped method does around the original."""
+
+    def __init__(
+        self, passages: Passages, verifier: Verifier, policy: Policy, on_event: OnEvent | None
+    ) -> None:
+        self._passages, self._verifier, self._policy, self._on_event = passages, verifier, policy, on_event
+
+    def around(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def create(*args: Any, **kwargs: Any) -> Any:
+            given = self._passages(kwargs) if callable(self._passages) else self._passages
+            # Read before the request is made: a passage that cannot be read must not leave a stream open.
+            known: Any = given if inspect.isawaitable(given) else passages_from(given)
+            result = original(*args, **kwargs)
+            if inspect.iscoroutine(result):
+                return self._later(result, known)
+            if _streams(result):
+                return self._streamed(result, known)
+            return self._verifier.portal.run(lambda: self._whole(result, known))
+
+        return create
+
+    async def _later(self, request: Coroutine[Any, Any, Any], known: Any) -> Any:
+        try:
+            passages = passages_from(await known) if inspect.isawaitable(known) else known
+        except BaseException:
+            request.close()
+            raise
+        result = await request
+        return self._streamed(result, passages) if _streams(result) else await self._whole(result, passages)
+
+    async def _whole(self, result: Any, passages: Iterable[object]) -> Any:
+        texts = whole_texts(result)
+        if texts is None:
+            if self._policy.holds_text:
+                raise UsageError(
+                    f"a {type(result).__name__} cannot be verified; use the unwrapped client for it"
+                )
+            return result
+        for key, text in texts:
+            async with self._verifier.stream(text.value, passages, policy=self._policy) as stream:
+                async for event in stream:
+                    if self._on_event is not None:
+                        self._on_event(key, event)
+            text.replace(stream.report.released)
+        return result
+
+    def _streamed(self, stream: Any, passages: Iterable[object]) -> Any:
+        raw = getattr(stream, "_iterator", None)
+        source = stream if raw is None else _raw(stream, raw)
+        chunks: Any = verify_stream(
+            source, passages, verifier=self._verifier, policy=self._policy, on_event=self._on_event
+        )
+        if raw is None:  # this version keeps its chunks elsewhere: the proxy does the same without the class
+            return chunks
+        stream._iterator = chunks  # noqa: SLF001 - keeps the stream's class; above is the way without
+        stream.close = chunks.close
+        setattr(stream, _ATTRIBUTE, chunks)
+        return stream
+
+
+def _streams(result: object) -> bool:
+    return isinstance(result, AsyncIterable | Iterator)
+
+
+class _Raw:
+    """The provider's chunks as they come, with the stream's own way to close."""
+
+    def __init__(self, stream: Any, raw: Iterator[Any]) -> None:
+        self._chunks, self.close, self.response = raw, stream.close, getattr(stream, "response", None)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._chunks
+
+
+class _AsyncRaw:
+    """Likewise, for an asynchronous client."""
+
+    def __init__(self, stream: Any, raw: AsyncIterator[Any]) -> None:
+        self._chunks, self.close, self.response = raw, stream.close, getattr(stream, "response", None)
+
+    def __aiter__(self) -> AsyncIterator[Any]:
+        return self._chunks
+
+
+def _raw(stream: Any, raw: Any) -> _Raw | _AsyncRaw:
+    return _AsyncRaw(stream, raw) if isinstance(raw, AsyncIterator) else _Raw(stream, raw)

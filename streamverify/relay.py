@@ -1,0 +1,372 @@
+"""A provider's chunks go in, the same kind of chunks come out, every text in them verified.
+
+For those who adapt another library's stream: an adapter says what a chunk means (`Translator`), this keeps
+the order. Each text of the stream (a choice, a content part) is a channel with a `VerifiedStream` of its own.
+
+    provider ─► read ─┬─ Words ─► channel ─► VerifiedStream ─► released text ─┐
+                      └─ Other ───────────────────────────────────────────────┴─► chunks, in order
+
+Under a policy that lets text flow a chunk passes as the object that came, at once. Under one that holds text
+only chunks made anew pass: released text in a chunk made by `Words.make`, everything else once all text
+before it was decided.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar, cast
+
+import anyio
+from anyio.abc import TaskGroup
+
+from streamverify._loop import current_loop
+from streamverify.citations import Marker, native
+from streamverify.errors import StreamStateError
+from streamverify.events import Event, StreamFailed, StreamFinished, StreamHalted, TextReleased
+from streamverify.moves import Cited, Ended, Key, Other, Shown, Translator, Words
+from streamverify.sources import close_source, pieces_of
+from streamverify.stream import VerifiedStream
+from streamverify.types import Report, Span
+
+T = TypeVar("T")
+
+CAPACITY = 256
+"""Chunks that may wait for the reader before the provider is made to wait."""
+
+_AHEAD = 16
+"""Texts of a channel that may wait to be read by its stream."""
+
+
+class _Channel(Generic[T]):
+    """One text of the stream, from its pieces to its releases."""
+
+    def __init__(
+        self, open_stream: Callable[[AsyncIterable[str]], VerifiedStream], failure: Callable[[], None]
+    ) -> None:
+        self.key: Key | None = None
+        self.send, self._receive = anyio.create_memory_object_stream[str](_AHEAD)
+        self._failure = failure
+        self.stream = open_stream(self._pieces())
+        self.opened = False
+        self.ended = False
+        self.shown: float = 0
+        self.length = 0
+        self.answer: list[str] = []
+        self.releases: list[TextReleased] = []
+        self.early: list[Event] = []
+        self.markers: list[Marker] = []
+        self.parts: deque[tuple[int, Words[T]]] = deque()
+
+    async def _pieces(self) -> AsyncGenerator[str, None]:
+        async for piece in self._receive:
+            yield piece
+        self._failure()
+
+    def end(self) -> None:
+        self.ended = True
+        self.send.close()
+
+    def close(self) -> None:
+        self.send.close()
+        self._receive.close()
+
+    def cite(self, markers: Sequence[Marker]) -> None:
+        if self.opened:
+            self.stream.cite(markers)
+        else:
+            self.markers += markers
+
+    def cut(self, event: TextReleased) -> list[tuple[int, T]]:
+        """The released text in chunks, with the place in the answer where each begins."""
+        parts = [(start, words) for start, words in self.parts if start < event.span.end]
+        while self.parts and self.parts[0][0] + len(self.parts[0][1].text) <= event.span.end:
+            self.parts.popleft()
+        pieces: list[tuple[int, Words[T], str]] = []
+        for start, words in parts:
+            text = words.text[max(event.span.start - start, 0) : event.span.end - start]
+            if pieces and pieces[-1][1].slot == words.slot:
+                place, first, before = pieces[-1]
+                pieces[-1] = (place, first, before + text)
+            else:
+                pieces.append((max(start, event.span.start), words, text))
+        if pieces and "".join(text for _, _, text in pieces) != event.text:
+            pieces = [(event.span.start, pieces[0][1], event.text)]
+        return [(place, words.make(text)) for place, words, text in pieces if text and words.make is not None]
+
+
+@dataclass(slots=True)
+class _Waiting(Generic[T]):
+    """A chunk that waits until the text before it was decided."""
+
+    needs: Mapping[Key, int]
+    make: Callable[[], T]
+    barrier: bool = False
+
+
+@dataclass(slots=True)
+class _Queue(Generic[T]):
+    """Puts what was released and what must wait for it into one order; pure."""
+
+    entries: list[_Waiting[T]] = field(default_factory=list)
+
+    def add(self, entry: _Waiting[T]) -> None:
+        self.entries.append(entry)
+
+    def insert(self, key: Key, place: int, chunk: T) -> None:
+        """Text of a channel: behind what came before it, in front of what came after."""
+        at = next((i for i, e in enumerate(self.entries) if e.needs.get(key, -1) > place), len(self.entries))
+        self.entries.insert(at, _Waiting({key: place}, lambda: chunk))
+
+    def forget(self, key: Key) -> None:
+        """Drop what would wait for a channel that shows nothing any more."""
+        self.entries = [e for e in self.entries if key not in e.needs and not e.barrier]
+
+    def ready(self, shown: Callable[[Key], float]) -> list[T]:
+        chunks: list[T] = []
+        left: list[_Waiting[T]] = []
+        blocked: set[Key] = set()
+        closed = False
+        for entry in self.entries:
+            waits = blocked.intersection(entry.needs) or any(shown(k) < at for k, at in entry.needs.items())
+            if closed or waits or (entry.barrier and left):
+                left.append(entry)
+                blocked.update(entry.needs)
+                closed = closed or entry.barrier
+            else:
+                chunks.append(entry.make())
+        self.entries = left
+        return chunks
+
+
+class Relay(Generic[T]):
+    """Moves one provider stream; `start` once, `next` for each chunk, `stop` to end it."""
+
+    def __init__(
+        self,
+        source: AsyncIterable[T] | Iterable[T],
+        translator: Translator[T],
+        open_stream: Callable[[AsyncIterable[str]], VerifiedStream],
+        *,
+        holds: bool,
+        on_event: Callable[[Key, Event], object] | None,
+    ) -> None:
+        """Nothing runs yet.
+
+        Args:
+            source: the provider's stream; closed on every way out.
+            translator: says what its chunks mean.
+            open_stream: makes the verified stream of a channel.
+            holds: whether the policy holds text.
+            on_event: told every event, with the key of its channel, as it happens.
+        """
+        self._source, self._translator = source, translator
+        self._open_stream, self._holds, self._on_event = open_stream, holds, on_event
+        self._loop = current_loop()
+        self._scope, self._reading = anyio.CancelScope(), anyio.CancelScope()
+        self._finished, self._news, self._space = anyio.Event(), anyio.Event(), anyio.Event()
+        self._out: deque[T] = deque()
+        self._queue: _Queue[T] = _Queue()
+        self._channels: dict[Key, _Channel[T]] = {}
+        self._spare: _Channel[T] | None = None
+        self._group: TaskGroup | None = None
+        self._failure: Exception | None = None
+        self._error: Exception | None = None
+        self._halted = False
+        self.events: list[tuple[Key, Event]] = []
+        self.reports: dict[Key, Report] = {}
+
+    def start(self) -> None:
+        """Begin reading."""
+        self._task = self._loop.spawn(self._run, "streamverify-relay")
+
+    async def next(self) -> T:
+        """The next chunk, in order; `StopAsyncIteration` or the stream's error after the last."""
+        while not self._out:
+            if self._finished.is_set():
+                error, self._error = self._error, None
+                raise error or StopAsyncIteration
+            self._news = anyio.Event()
+            await self._news.wait()
+        chunk = self._out.popleft()
+        self._space.set()
+        return chunk
+
+    async def stop(self) -> None:
+        """Cancel what still runs and wait for its end."""
+        self._scope.cancel()
+        self._out.clear()
+        with anyio.CancelScope(shield=True):
+            await self._finished.wait()
+
+    def abandon(self) -> None:
+        """`stop` without waiting, from any thread."""
+        self._loop.call_soon(self._scope.cancel)
+
+    def released(self, key: Key) -> Shown:
+        """What a reader may see of a channel's text so far."""
+        return Shown(self._channels[key].releases) if key in self._channels else Shown()
+
+    async def _run(self) -> None:
+        try:
+            with self._scope:
+                try:
+                    async with anyio.create_task_group() as self._group:
+                        # Opened before any text comes, so that the passages are encoded meanwhile.
+                        self._spare = self._new()
+                        await self._read()
+                        for channel in (*self._channels.values(), *filter(None, [self._spare])):
+                            channel.end()
+                    if self._halted:
+                        self._emit(list(self._translator.halted(self.released)))
+                    self._error = self._failure
+                except Exception as error:  # noqa: BLE001 - kept: raised to the reader
+                    self._error = _first(error)
+        finally:
+            self._finished.set()
+            self._news.set()
+
+    async def _read(self) -> None:
+        # What the source yields is the translator's affair; these two functions never look at it.
+        source = cast("AsyncIterable[str]", self._source)
+        items = pieces_of(source)
+        try:
+            with self._reading:
+                async for item in items:
+                    await self._take(cast("T", item))
+        except Exception as error:  # noqa: BLE001 - the provider's own: raised to the reader as it is
+            self._failure = error
+        finally:
+            await close_source(source, items)
+
+    async def _take(self, chunk: T) -> None:
+        if not self._holds:
+            self._emit([chunk])
+        for move in self._translator.read(chunk, self.released):
+            if isinstance(move, Words):
+                await self._feed(move)
+            elif isinstance(move, Cited):
+                self._cite(move)
+            elif isinstance(move, Ended):
+                if (channel := self._channels.get(move.key)) is not None:
+                    channel.end()
+            elif self._holds:
+                self._keep(move)
+        await self._room()
+
+    async def _feed(self, words: Words[T]) -> None:
+        if not words.text:
+            return
+        channel = self._channel(words.key)
+        if self._holds:
+            channel.parts.append((channel.length, words))
+        channel.length += len(words.text)
+        channel.answer.append(words.text)
+        # A stream that ended by itself reads no more; `_follow` tells why.
+        with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            await channel.send.send(words.text)
+
+    def _cite(self, move: Cited) -> None:
+        channel = self._channels.get(move.key)
+        if channel is not None:
+            block = Span(move.start, channel.length) if move.start is not None else None
+            channel.cite(native(move.citations, text="".join(channel.answer), block=block))
+
+    def _keep(self, move: Other[T]) -> None:
+        if move.key is None:
+            needs = {key: channel.length for key, channel in self._channels.items()}
+        else:
+            channel = self._channels.get(move.key)
+            needs = {move.key: channel.length} if channel is not None else {}
+        self._queue.add(_Waiting(needs, move.make, barrier=move.key is None))
+        self._advance()
+
+    def _channel(self, key: Key) -> _Channel[T]:
+        channel = self._channels.get(key)
+        if channel is None or channel.ended:
+            channel, self._spare = self._spare or self._new(), None
+            channel.key = key
+            self._channels[key] = channel
+            for event in channel.early:
+                self._tell(channel, event)
+        return channel
+
+    def _new(self) -> _Channel[T]:
+        assert self._group is not None
+        channel: _Channel[T] = _Channel(self._open_stream, self._fail)
+        self._group.start_soon(self._follow, channel)
+        return channel
+
+    def _fail(self) -> None:
+        """Let a channel's stream end as the provider's stream did."""
+        if self._failure is not None:
+            raise self._failure
+
+    async def _follow(self, channel: _Channel[T]) -> None:
+        try:
+            async with channel.stream as stream:
+                channel.opened = True
+                if channel.markers:
+                    stream.cite(channel.markers)
+                async for event in stream:
+                    self._tell(channel, event)
+                    await self._room()
+        except Exception as error:
+            if error is not self._failure:
+                raise
+        finally:
+            channel.close()
+            # Not there where the stream was cancelled before it had opened.
+            with contextlib.suppress(StreamStateError):
+                if channel.key is not None:
+                    self.reports[channel.key] = channel.stream.report
+
+    def _tell(self, channel: _Channel[T], event: Event) -> None:
+        key = channel.key
+        if key is None:  # opened ahead, and still without text
+            channel.early.append(event)
+            return
+        self.events.append((key, event))
+        if self._on_event is not None:
+            self._on_event(key, event)
+        if isinstance(event, TextReleased):
+            channel.releases.append(event)
+            if self._holds:
+                for place, chunk in channel.cut(event):
+                    self._queue.insert(key, place, chunk)
+                channel.shown = event.span.end
+        elif isinstance(event, StreamHalted):
+            self._halted = True
+            self._queue.forget(key)
+            self._reading.cancel()
+        elif isinstance(event, StreamFinished | StreamFailed):
+            channel.shown = math.inf
+        self._advance()
+
+    def _advance(self) -> None:
+        if self._queue.entries:
+            self._emit(self._queue.ready(lambda key: self._channels[key].shown))
+
+    def _emit(self, chunks: Iterable[T]) -> None:
+        for chunk in chunks:
+            self._translator.sent(chunk)
+            self._out.append(chunk)
+        if self._out:
+            self._news.set()
+
+    async def _room(self) -> None:
+        """Back-pressure: go on only when the reader has caught up."""
+        while len(self._out) >= CAPACITY:
+            if self._space.is_set():
+                self._space = anyio.Event()
+            await self._space.wait()
+
+
+def _first(error: Exception) -> Exception:
+    """The one error out of a task group's wrapping."""
+    while isinstance(error, ExceptionGroup):
+        error = error.exceptions[0]
+    return error
