@@ -20,8 +20,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from streamverify.calibration import Calibration
+    from streamverify.citing import CitationOptions
     from streamverify.decorator import CheckedAnswer, VerifiedPieces, VerifiedSyncPieces, verified
     from streamverify.errors import (
+        InputFileError,
         MissingExtraError,
         ModelChecksumError,
         ModelContractError,
@@ -99,6 +101,7 @@ __all__ = [
     "Citation",
     "CitationFigures",
     "CitationFinding",
+    "CitationOptions",
     "Decision",
     "Event",
     "Evidence",
@@ -107,6 +110,7 @@ __all__ = [
     "Fingerprint",
     "Flag",
     "Halt",
+    "InputFileError",
     "JudgedSentence",
     "Label",
     "MissingExtraError",
@@ -161,10 +165,11 @@ __all__ = [
 
 _HOMES = {
     "calibration": "Calibration",
+    "citing": "CitationOptions",
     "decorator": "CheckedAnswer VerifiedPieces VerifiedSyncPieces verified",
     "errors": (
-        "MissingExtraError ModelChecksumError ModelContractError ModelError ModelNotFoundError "
-        "PassageError PieceError ProviderError ScoringError ScoringTimeoutError StreamStateError "
+        "InputFileError MissingExtraError ModelChecksumError ModelContractError ModelError "
+        "ModelNotFoundError PassageError PieceError ProviderError ScoringError ScoringTimeoutError StreamStateError "
         "StreamVerifyError UsageError"
     ),
     "events": (
@@ -181,7 +186,8 @@ _HOMES = {
     "stream": "VerifiedStream",
     "types": (
         "Action Citation CitationFigures CitationFinding Evidence Finding FindingKind Fingerprint "
-        "JudgedSentence Label Passage Replacement Report Sentence SentenceKind Span SuggestedCitation Timings Verdict Work"
+        "JudgedSentence Label Passage Replacement Report Sentence SentenceKind Span SuggestedCitation "
+        "Timings Verdict Work"
     ),
     "verifier": "Verifier",
 }

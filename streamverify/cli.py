@@ -318,13 +318,14 @@ def _verifier(
     scorer: str, calibration: Path | None, require_citations: Literal["never", "claims", "numbers"]
 ) -> Verifier:
     from streamverify.calibration import Calibration  # noqa: PLC0415 - loads pydantic
+    from streamverify.citing import CitationOptions  # noqa: PLC0415 - as above
     from streamverify.scorers.named import scorer_named  # noqa: PLC0415 - as above
     from streamverify.verifier import Verifier  # noqa: PLC0415 - loads anyio and pydantic
 
     return Verifier(
         scorer_named(scorer),
         calibration=None if calibration is None else Calibration.read(calibration),
-        require_citations=require_citations,
+        citations=CitationOptions(require=require_citations),
     )
 
 

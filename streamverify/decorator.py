@@ -216,7 +216,7 @@ def verified(
 
         return run
 
-    return decorate  # type: ignore[return-value] # the overloads say for callers what `decorate` cannot
+    return decorate
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,7 +88,7 @@ def _meaning(score: NliScore, label: Label) -> tuple[Label, float]:
     return Label.UNSUPPORTED, score.neutral
 
 
-class CitedWindows:
+class WindowFinder:
     """Which windows of a passage to ask about a claim: those that share most with it."""
 
     def __init__(self, windows: Sequence[Window], passages: Sequence[Passage]) -> None:

@@ -222,7 +222,7 @@ def _with_blank(sentence: Sentence, start: int, end: int) -> Span:
 class Annotate:
     """Hold each sentence until judged and write a marker into those that are supported and carry none.
 
-    Where the marker stands and how it looks is the verifier's `citation_style` and `citation_place`.
+    Where the marker stands and how it looks say the verifier's `CitationOptions`.
     Everything else is left to `base`; without one, other sentences are released and ungrounded ones flagged.
     """
 
@@ -286,7 +286,7 @@ class Halt:
         ungrounded = tally.ungrounded + bad
         claims = tally.claims + (verdict.score is not None)
         if verdict.label in self.labels:
-            return Decision(Action.HALT, reason=f"sentence {sentence.index} is {verdict.label}")
+            return Decision(Action.HALT, reason=f"sentence {sentence.index + 1} is {verdict.label}")
         if self.max_ungrounded is not None and ungrounded > self.max_ungrounded:
             return Decision(
                 Action.HALT, reason=f"{ungrounded} ungrounded sentences, {self.max_ungrounded} allowed"

@@ -19,6 +19,7 @@ from anyio.abc import TaskGroup
 from streamverify._loop import current_loop
 from streamverify.assess import Assessor, Basis
 from streamverify.citations import Marker
+from streamverify.citing import added
 from streamverify.errors import ScoringError, UsageError
 from streamverify.events import Event, SentenceClosed
 from streamverify.passages import passages_from
@@ -264,7 +265,7 @@ class Pump:
         except Exception as error:  # noqa: BLE001 - `on_failure` decides, for each sentence that waits
             preparation.finish(error)
             return
-        self._work = total(self._work, assessor.work)
+        self._work = added(self._work, assessor.work)
         self._prepare_ms = self._now()
         preparation.finish(assessor)
 
@@ -333,7 +334,7 @@ class Pump:
             raise
         except Exception as error:
             raise ScoringError(f"{type(error).__name__}: {error}") from error
-        self._work = total(self._work, assessment.work)
+        self._work = added(self._work, assessment.work)
         return assessment.verdict
 
     def _conclude(self) -> None:
@@ -367,11 +368,6 @@ class Pump:
 
     def _now(self) -> float:
         return (time.perf_counter() - self._opened) * 1000
-
-
-def total(one: Work, other: Work) -> Work:
-    """Both counters together."""
-    return Work(**{name: getattr(one, name) + getattr(other, name) for name in Work.model_fields})
 
 
 def _first(error: Exception) -> Exception:

@@ -124,7 +124,8 @@ class ScriptedScorer:
         start = claim.text.find(key) if label is not Label.SUPPORTED else -1
         risky = (TokenRisk(start, start + len(key), 0.9),) if start >= 0 else ()
         words = len(list(_words(claim.text)))
-        single = tuple(WindowScore(index, score) for index in range(len(prepared.windows)))
+        looked_at = claim.focus if claim.only_focus else range(len(prepared.windows))
+        single = tuple(WindowScore(index, score) for index in looked_at)
         return ClaimScore(single=single, tokens=risky, tokens_scored=words, passes=len(single))
 
 

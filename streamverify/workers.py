@@ -132,7 +132,7 @@ class Workers:
     def _give_up(self, job: _Job[T]) -> None:
         with self._lock:
             if job in self._running:
-                self._running.discard(job)  # type: ignore[arg-type] # as above
+                self._running.discard(job)
                 job.given_up = True
                 self._start_if_free()
             elif job in self._waiting:

@@ -164,7 +164,7 @@ def test_halt_by_label_count_and_share():
 def test_what_halts_is_not_shown():
     decision = Halt().decide(sentence("Secret."), verdict(Label.CONTRADICTED), NOTHING)
     assert decision.release == ()
-    assert decision.reason == "sentence 0 is contradicted"
+    assert decision.reason == "sentence 1 is contradicted"
 
 
 @pytest.mark.parametrize(

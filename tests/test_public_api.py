@@ -54,7 +54,7 @@ LAYERS = [
     {"events", "calibration"},
     {"scorers.protocol"},
     {"segment", "passages", "policy", "checks", "citations", "claims", "language", "evidence", "scorers"},
-    {"judge", "session", "repair", "workers", "sources", "retrieval", "portal"},
+    {"judge", "material", "citing", "session", "repair", "workers", "sources", "retrieval", "portal"},
     {"assess"},
     {"pump"},
     {"stream"},

@@ -248,7 +248,7 @@ async def test_halting_stops_the_source():
     assert source.closed.is_set()
     assert events[-1].kind == "stream_halted"
     assert stream.report.released == "The mill was built in 1804. "
-    assert "sentence 1 is contradicted" in stream.report.error
+    assert "sentence 2 is contradicted" in stream.report.error
 
 
 async def test_redacting_tells_text_beside_events_and_only_what_passed():

@@ -181,7 +181,8 @@ class CrossEncoderScorer:
         ids = self._tokenizer.encode(printable(claim.text), add_special_tokens=False).ids
         if len(ids) > self._traits.claim_tokens:
             raise ScoringError(f"the claim has {len(ids)} tokens; {self._traits.claim_tokens} are allowed")
-        chosen = sorted({*prepared.index.best(ids, self._single_passes), *claim.focus})
+        likely = [] if claim.only_focus else prepared.index.best(ids, self._single_passes)
+        chosen = sorted({*likely, *claim.focus})
         single = [
             WindowScore(window, self._judge(prepared.windows[window].text, claim.text, abort))
             for window in chosen

@@ -49,8 +49,6 @@ _ENDINGS = (
     "ment",
     "ness",
     "ing",
-    "ies",
-    "ied",
     "ers",
     "er",
     "edly",
@@ -151,7 +149,8 @@ class LexicalScorer:
             return NliScore(entailment, 1 - entailment, 0.0)
 
         singles = []
-        for window, known in enumerate(prepared.stems):
+        for window in sorted(claim.focus) if claim.only_focus else range(len(prepared.stems)):
+            known = prepared.stems[window]
             _heed(abort)
             singles.append(WindowScore(window, support(known)))
         singles.sort(key=lambda entry: (-entry.score.entailment, entry.window))
@@ -205,6 +204,8 @@ def _words(text: str) -> list[_Word]:
 
 def _stem(word: str) -> str:
     """The word without its English ending; the same for most forms of a word, and not a word itself."""
+    if word.endswith(("ies", "ied")) and len(word) > _SHORTEST:
+        word = f"{word[:-3]}y"
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST:
             return word[: -len(ending)]

@@ -172,7 +172,7 @@ class LLMJudgeScorer:
             base_url: of an OpenAI-compatible endpoint; None for what the SDK takes from the environment.
             api_key: likewise; endpoints without keys take any string.
             client: an `AsyncOpenAI` made for this scorer, in place of the two; it is used on the scorer's
-                own event loop and closed with the scorer.
+                own event loop with its own timeout and retries, and closed with the scorer.
             timeout: seconds one request may take.
             retries: further tries after 408, 409, 429, 5xx, a timeout or a lost connection; the SDK waits
                 between them, and heeds `Retry-After`.
@@ -195,6 +195,8 @@ class LLMJudgeScorer:
         self._openai = require("openai", extra="openai", feature="LLMJudgeScorer")
         self._model, self._windows = model, windows
         self._address, self._given = {"base_url": base_url, "api_key": api_key}, client
+        given = client.base_url if client is not None else base_url
+        self._provider = str(given) if given is not None else "openai"
         self._options: dict[str, Any] = {"timeout": timeout, "max_retries": retries}
         self._sampling: dict[str, Any] = {} if temperature is None else {"temperature": temperature}
         self._format: _Format = "json_schema"
@@ -288,12 +290,13 @@ class LLMJudgeScorer:
             return self._line
 
     async def _connect(self, portal: BlockingPortal) -> _Line:
-        client = self._given if self._given is not None else self._openai.AsyncOpenAI(**self._address)
-        limit = anyio.CapacityLimiter(self._traits.concurrency)
-        return _Line(portal, client.with_options(**self._options), limit)
+        client = self._given
+        if client is None:
+            client = self._openai.AsyncOpenAI(**self._address, **self._options)
+        return _Line(portal, client, anyio.CapacityLimiter(self._traits.concurrency))
 
     async def _score(self, line: _Line, prepared: _PreparedWindows, claim: Claim) -> ClaimScore:
-        best = prepared.index.best(prepared.ids(claim.text), self._windows)
+        best = [] if claim.only_focus else prepared.index.best(prepared.ids(claim.text), self._windows)
         grouped = [window for group in claim.together for window in group]
         shown = list(dict.fromkeys([*best, *claim.focus, *grouped]))
         async with line.limit:
@@ -328,7 +331,7 @@ class LLMJudgeScorer:
         except self._openai.APIStatusError as error:
             raise ScoringError(f"the judge answered {error.status_code}: {error.message}") from error
         except self._openai.APITimeoutError as error:
-            raise ScoringError(f"the judge did not answer within {self._options['timeout']:g} s") from error
+            raise ScoringError(f"the judge did not answer within its time ({client.timeout} s)") from error
         except self._openai.OpenAIError as error:
             raise ScoringError(f"the judge cannot be reached: {error}") from error
         return _read(text, len(windows))

@@ -193,7 +193,7 @@ class PremiseCachedScorer:
         length = len(encoding.ids) - self._config.special_tokens
         if length > self._traits.claim_tokens:
             raise ScoringError(f"the claim has {length} tokens; the model reads {self._traits.claim_tokens}")
-        likely = prepared.index.best(encoding.ids, self._single_passes)
+        likely = [] if claim.only_focus else prepared.index.best(encoding.ids, self._single_passes)
         chosen = sorted({*likely, *claim.focus})
         pasts = {
             window: self._fetch(prepared.keys[window], prepared.ids[window], abort)[0].wide()

@@ -41,6 +41,8 @@ class Claim:
     """For each character of `text` its offset in the answer, or -1 where it was put in from the context."""
     focus: tuple[int, ...] = ()
     """Indices of windows that must get a single pass, whatever their likeness (cited passages)."""
+    only_focus: bool = False
+    """Look at no other windows than `focus` (parts of a sentence against the passage it cites)."""
     together: tuple[tuple[int, ...], ...] = ()
     """Sets of windows to be scored in a joint pass of their own (citations that need two sources)."""
 
