@@ -159,14 +159,21 @@ def referent(word: str, previous: Sequence[str]) -> str | None:
     wanted = _PRONOUNS.get(word.lower(), "any")
     for text in reversed(previous[-4:]):
         if wanted == "person":
-            found = _TITLE_NAME.search(text)
-            if found:
-                return found[0]
+            name = next(
+                (found for found in _TITLE_NAME.finditer(text) if not _after_article(text, found)), None
+            )
+            if name is not None:
+                return name[0]
             continue
         phrase = subject(text)
         if phrase is not None:
             return phrase if _agrees(word.lower(), phrase) else None
     return None
+
+
+def _after_article(text: str, found: re.Match[str]) -> bool:
+    """Whether "the" stands before a name, which people do not have: the Arctic Ocean."""
+    return text[: found.start()].rstrip().lower().endswith(("the", "a", "an"))
 
 
 def _agrees(word: str, phrase: str) -> bool:
