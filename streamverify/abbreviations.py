@@ -11,10 +11,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import sentencex
 
-from streamverify.lookahead import View
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from streamverify.lookahead import View
 
 _WORD = re.compile(r"[^\W\d_]{1,40}(?:['’][^\W\d_]{1,40})?")
 _NEUTRAL = "Xx"  # no sentence starter and no month in any language
@@ -31,11 +35,25 @@ _NEVER_LAST = _words(
 )
 # Not at the end of a sentence when a figure follows.
 _NUMBERED = _words(
-    "abs app art bd ch chap chs col ed eq eqs ex fig figs l ll n nn no nos nr op p para paras pp pt ref refs "
+    "abs art bd ch chap chs col ed eq eqs ex fig figs l ll n nn no nos nr op p para paras pp pt ref refs "
     "sec sect tab v ver vol vols ziff"
 )
-# English words that sentencex also lists as abbreviations (Maine, Illinois, Idaho).
-_COMMON = _words("art con dec del fed ill is id in ken la mar may me miss ok ore que re res rep")
+# English words and units that sentencex also lists as abbreviations (Maine, Illinois, Idaho).
+_COMMON = _words(
+    "arc ark art con dec del fed ill id ken la mar may me med miss mm mph ok ore que re rep res sens"
+)
+_COMMON_ANYHOW = _words("may no ok")  # in capitals as well
+# Behind these a single letter is a label, not an initial.
+_LABELLED = _words(
+    "annex apartment appendix article block building case category class cohort column company exhibit "
+    "factor figure form gate grade grant group hepatitis influenza item level line model option panel part "
+    "patient phase plan point protein room scenario schedule section sector series site stage step subgroup "
+    "table team tier type unit variant version vitamin war zone"
+)
+_UNITS = _words("ft hr hrs in lb lbs min mo oz sec yd yr yrs")
+# Nor when a letter or a Roman numeral follows.
+_LETTERED = _words("App Appx Art Bd Ch Chap Ex Pt Sec Sect Tab Vol Vols")
+_NUMERAL = re.compile(r"[A-Z]|[IVXLC]+")
 _STARTERS = _words("I I'd I'll I'm I've I’d I’ll I’m I’ve Overall")
 
 
@@ -49,12 +67,13 @@ class Abbreviations:
 
     language: str
 
-    def ends(self, view: View, word: str, first: int, *, marked: bool, bracketed: bool) -> bool:
-        """Whether a sentence ends with `word.`.
+    def ends(self, view: View, words: Sequence[str], first: int, *, marked: bool, bracketed: bool) -> bool:
+        """Whether a sentence ends behind `words`, the last of which stands before a single `.`.
 
         Args:
             view: The answer so far.
-            word: The last word before the stop, stops inside it included (`U.S`, `e.g`).
+            words: The words before the stop, stops inside them included (`U.S`, `e.g`); the last may be
+                empty.
             first: Offset of the letter or figure that begins the next word.
             marked: A citation marker stands between the two.
             bracketed: The stop stands inside a bracket that closes behind it.
@@ -62,11 +81,12 @@ class Abbreviations:
         Raises:
             Undecided: the next word decides, and has not come yet.
         """
+        word, before = words[-1].lstrip("'’‘"), words[-2] if len(words) > 1 else ""
         char = view.char(first)
         figure = char.isdigit()
-        if self._never_last(word, figure=figure):
+        if self._never_last(word, figure=figure) or (word in _LETTERED and _is_numeral(view, first)):
             return False
-        if self._common(word) or (marked and word != "al"):
+        if self._whole(word, before) or (marked and word != "al"):
             return True
         ordinal = word.isdigit() and not self._english  # `3. Oktober`
         if not ordinal and self._splits(word, _NEUTRAL):
@@ -84,11 +104,13 @@ class Abbreviations:
         initial = len(word) == 1 and word.isalpha() and not word.isascii()
         return key in _NEVER_LAST or (figure and key in _NUMBERED) or initial
 
-    def _common(self, word: str) -> bool:
-        """Whether it is a word that is hardly ever an abbreviation where no figure follows."""
-        if not self._english:
+    def _whole(self, word: str, before: str) -> bool:
+        """Whether it is no abbreviation at all where it stands."""
+        if not word or not self._english:
             return not word
-        return not word or word.isdigit() or word in _COMMON or word.casefold() == "no"
+        label = len(word) == 1 and word.isupper() and before.casefold() in _LABELLED
+        unit = word in _UNITS and before[-1:].isdigit()
+        return label or unit or word.isdigit() or word in _COMMON or word.casefold() in _COMMON_ANYHOW
 
     def _splits_before(self, word: str, after: str) -> bool:
         """Whether `after` can begin a sentence behind the abbreviation `word.`."""
@@ -101,3 +123,8 @@ class Abbreviations:
         head = f"x {word}."
         parts = sentencex.get_sentence_boundaries(self.language, f"{head} {after}")
         return any(len(head) <= part["end_index"] <= len(head) + 1 for part in parts)
+
+
+def _is_numeral(view: View, at: int) -> bool:
+    """Whether the word at `at` numbers something (`B`, `IV`, `3`)."""
+    return view.char(at).isdigit() or bool(_NUMERAL.fullmatch(view.text[at : view.skip(_WORD, at)]))

@@ -19,10 +19,13 @@ Before: segment.py asks here at every line break. After: the rules of `stops` re
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from streamverify.lookahead import Construct, View
+from streamverify.lookahead import Construct
 from streamverify.types import SentenceKind
+
+if TYPE_CHECKING:
+    from streamverify.lookahead import View
 
 EMOJI = (
     "\u2600-\u27bf\u2b50\u2b55\U0001f000-\U0001faff"  # symbols and pictographs
@@ -37,17 +40,31 @@ _QUOTE_BLANKS = re.compile(r"[\s>]*")
 _QUOTE_PREFIX = re.compile(r"[> \t]*")
 
 _LINE_END = r"(?=[\r\n]|\Z)"
+_MARKER = rf"""
+      (?P<backticks>`{{3,}}) [^`\r\n]* {_LINE_END}
+    | (?P<tildes>~{{3,}}) [^\r\n]* {_LINE_END}
+    | (?P<bullet>[-+*] (?=\s|\Z) | [•◦▪‣●▸►]) [ \t]*
+    | (?P<number>[0-9]{{1,3}}) [.)] (?=\s|\Z) [ \t]*
+    | (?P<letter>[a-z] | [ivx]{{2,5}}) \) (?=\s|\Z) [ \t]*
+    | \( (?P<bracketed>[0-9]{{1,3}} | [a-z] | [ivx]{{2,5}}) \) (?=\s|\Z) [ \t]*
+"""
+_PART_OF_MARKER = r"""
+      `{1,2} | `{3,} [^`\r\n]*
+    | ~{1,2} | ~{3,} [^\r\n]*
+    | [-+*•◦▪‣●▸►] [ \t]*
+    | [0-9]{1,3} (?:[.)] [ \t]*)?
+    | (?:[a-z] | [ivx]{2,5}) (?:\) [ \t]*)?
+    | \( (?:[0-9]{0,3} | [a-z] | [ivx]{2,5}) (?:\) [ \t]*)?
+"""
+_NESTED = Construct(
+    whole=re.compile(_MARKER, re.VERBOSE), part=re.compile(rf"(?:{_PART_OF_MARKER})?", re.VERBOSE)
+)
 _OPENING = Construct(
     whole=re.compile(
         rf"""
-          (?P<heading>\#{{1,6}}) (?=\s|\Z)
-        | (?P<backticks>`{{3,}}) [^`\r\n]* {_LINE_END}
-        | (?P<tildes>~{{3,}}) [^\r\n]* {_LINE_END}
-        | (?P<rule> (?: (?P<stroke>[-*_]) (?:[ \t]*(?P=stroke)){{2,}} | ={{3,}} ) [ \t]* {_LINE_END})
-        | (?P<bullet>[-+*] (?=\s|\Z) | [•◦▪‣●▸►]) [ \t]*
-        | (?P<number>[0-9]{{1,3}}) [.)] (?=\s|\Z) [ \t]*
-        | (?P<letter>[a-z] | [ivx]{{2,5}}) \) (?=\s|\Z) [ \t]*
-        | \( (?P<bracketed>[0-9]{{1,3}} | [a-z] | [ivx]{{2,5}}) \) (?=\s|\Z) [ \t]*
+          (?P<rule> (?: (?P<stroke>[-*_]) (?:[ \t]*(?P=stroke)){{2,}} | ={{3,}} ) [ \t]* {_LINE_END})
+        | {_MARKER}
+        | (?P<heading>\#{{1,6}}) (?=\s|\Z)
         | (?P<reference>\[ (?:\^\w{{1,16}} | [0-9]{{1,3}}) \] (?: : [ \t]* | [ \t]+ (?=[A-Z"“<]|https?:)))
         | (?P<title>\*\* (?=[^*\s]) [^*\r\n]{{0,79}} [^*\r\n.!?…。！？] \*\* :? [ \t]* {_LINE_END})
         | (?P<lead>\*\* (?=[^*\s]) (?: [^*\r\n]{{0,79}} [:.] \*\* | [^*\r\n]{{1,80}} \*\* [ \t]? [:–—] ))
@@ -59,15 +76,10 @@ _OPENING = Construct(
     ),
     part=re.compile(
         rf"""
-        (?: \#{{1,6}}
-        | `{{1,2}} | `{{3,}} [^`\r\n]*
-        | ~{{1,2}} | ~{{3,}} [^\r\n]*
+        (?: {_PART_OF_MARKER}
         | (?P<stroke>[-*_]) (?:[ \t]*(?P=stroke))* [ \t]*
         | =+ [ \t]*
-        | [+•◦▪‣●▸►] [ \t]*
-        | [0-9]{{1,3}} (?:[.)] [ \t]*)?
-        | (?:[a-z] | [ivx]{{2,5}}) (?:\) [ \t]*)?
-        | \( (?:[0-9]{{0,3}} | [a-z] | [ivx]{{2,5}}) (?:\) [ \t]*)?
+        | \#{{1,6}}
         | \[ (?:\^\w{{0,16}} | [0-9]{{0,3}}) (?:\] (?: : [ \t]* | [ \t]* (?:h|ht|htt|http|https)?)? )?
         | \*\* [^*\r\n]{{0,80}} (?:\* (?:\* :? [ \t]* )?)?
         | [{EMOJI}]+ [ \t]* | [0-9]\ufe0f?\u20e3? [ \t]*
@@ -89,17 +101,20 @@ class Block(NamedTuple):
     quoted: bool = False
     """Its lines begin with `>`."""
     listed: bool = False
-    """It is a list item, so that `2.` on the next line is the next one."""
+    """It belongs to a list, so that `2.` on the next line is the next item."""
     one_line: bool = False
     """A line break always ends it, and nothing else does."""
     header: bool = False
     """It is the first row of a table, which a delimiter row may still join."""
     fence: str = ""
-    """The characters the line that closes the code begins with; empty outside code."""
+    """The characters that the line that closes the code begins with; empty outside code."""
+    unread: bool = False
+    """Its first line is still to be read; until then the other fields tell of the block before."""
 
 
 _ITEM = Block(SentenceKind.LIST_ITEM, listed=True)
 _FIRST = frozenset({"1", "a", "i"})  # a list inside a paragraph begins with one of these
+_FENCES = ("backticks", "tildes")
 _UNDERLINES = ({"="}, {"-"})
 
 
@@ -109,24 +124,33 @@ class Line(NamedTuple):
     start: int
     """Offset of its first character, indentation included."""
     content: int
-    """Offset from which it reads as text: after indentation and markers."""
+    """Offset from which it is still to be read: behind its markers, unless the block is unread."""
     block: Block
     opens: bool
     """Whether it opens a block; otherwise it carries on the paragraph before."""
 
 
-def first_line(view: View, at: int) -> Line:
-    """The first line of the answer, blank lines skipped.
+def first_line(view: View, at: int, before: Block) -> Line:
+    """The first line of a block, blank lines skipped.
+
+    Args:
+        view: The answer so far.
+        at: Offset of the line, or of blank lines before it.
+        before: The block before it.
 
     Raises:
         Undecided: the characters that decide have not come yet.
     """
     content, start, _ = _gap(view, at, quoted=False)
-    block, content = _opening(view, content, Block(), fresh=True, quoted=False) or (Block(), content)
-    return Line(start, content, block, opens=True)
+    opening = _opening(view, content, before, fresh=True, quoted=False)
+    if opening:
+        return Line(start, opening[1], opening[0], opens=True)
+    nested = before.listed and content - start > 1
+    return Line(start, content, _ITEM if nested else Block(), opens=True)
 
 
-def next_line(view: View, at: int, block: Block, *, invited: bool = False, underlines: bool = False
+def next_line(
+    view: View, at: int, block: Block, *, invited: bool = False, underlines: bool = False
 ) -> Line | None:
     """The line after the line break in the blanks at `at`; None where nothing but blanks follows.
 
@@ -146,16 +170,13 @@ def next_line(view: View, at: int, block: Block, *, invited: bool = False, under
     if block.header and breaks == 1 and (row := view.match(_DELIMITER_ROW, content)):
         return Line(start, row.end(), block._replace(header=False), opens=False)
     quoted = ">" in view.text[start:content]
-    before = block if breaks == 1 else Block(listed=block.listed)
-    fresh = invited or breaks > 1 or block.one_line or block.quoted != quoted
-    if opening := _opening(view, content, before, fresh=fresh, quoted=quoted):
-        opened, end = opening
-        underline = underlines and breaks == 1 and set(view.text[content:end].strip()) in _UNDERLINES
-        return Line(start, end, opened, opens=not underline)
     if breaks > 1 or block.one_line or block.quoted != quoted:
-        nested = block.listed and content - start > 1
-        kind = SentenceKind.LIST_ITEM if nested else SentenceKind.PROSE
-        return Line(start, content, _within(Block(kind, listed=nested), quoted=quoted), opens=True)
+        before = block if breaks == 1 else Block(listed=block.listed)
+        return Line(start, start, before._replace(unread=True), opens=True)
+    if opening := _opening(view, content, block, fresh=invited, quoted=quoted):
+        opened, end = opening
+        underline = underlines and set(view.text[content:end].strip()) in _UNDERLINES
+        return Line(start, end, opened, opens=not underline)
     if block.kind is SentenceKind.LIST_ITEM and content == start and not view.char(content).islower():
         return Line(start, content, Block(), opens=True)
     return Line(start, content, block, opens=False)
@@ -203,8 +224,11 @@ def _opening(view: View, at: int, before: Block, *, fresh: bool, quoted: bool) -
 
 def _nested(view: View, at: int, *, quoted: bool) -> tuple[Block, int]:
     """A list item whose text at `at` may itself begin with a marker (`- 1. …`) or be code."""
-    inside = _opening(view, at, _ITEM, fresh=True, quoted=quoted)
-    return inside if inside and (inside[0].listed or inside[0].fence) else (_ITEM, at)
+    while found := view.match(_NESTED, at):
+        at = found.end()
+        if found.lastgroup in _FENCES and not quoted:
+            return Block(SentenceKind.CODE, fence=found[found.lastgroup]), at
+    return _ITEM, at
 
 
 def _within(block: Block, *, quoted: bool) -> Block:

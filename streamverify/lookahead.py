@@ -10,8 +10,11 @@ Before: segment.py. After: blocks.py and stops.py.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import re
 
 
 class Undecided(Exception):  # noqa: N818  (it reports no error: it is how a rule asks for more text)

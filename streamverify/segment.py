@@ -21,8 +21,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from streamverify.abbreviations import Abbreviations
 from streamverify.blocks import BLANKS, Block, first_line, next_line
@@ -40,6 +39,9 @@ from streamverify.trailing import (
 )
 from streamverify.types import Sentence, SentenceKind
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 _REACH = 240
 """Characters within which a bracket or quote must close on its line to hold the sentences in it together."""
 _LOOK_AHEAD = 1000
@@ -51,7 +53,7 @@ _CLOSERS = {
     "《": "》", "〈": "〉", '"': '"', "`": "`",
 }  # fmt: skip
 _EVENT = re.compile(
-    rf"[\r\n{HARD_STOPS}{re.escape(''.join(_CLOSERS))}]|[{SOFT_STOPS}](?![^\W{SUPERSCRIPTS}])"
+    rf"[\r\n{HARD_STOPS}{re.escape(''.join(_CLOSERS))}]|[{SOFT_STOPS}](?![^\W_{SUPERSCRIPTS}])"
 )
 _LINE_BREAK = re.compile(r"[\r\n]")
 _INLINE_BLANKS = re.compile(r"[ \t]*")
@@ -111,7 +113,8 @@ class SentenceSegmenter:
         self._text = ""  # from the start of the open sentence on
         self._offset = 0  # where that start lies in the answer
         self._at = 0  # everything before it is decided
-        self._block: Block | None = None  # None where the first line of a block is still to be read
+        self._block = Block(unread=True)
+        self._idle = False  # all of the text was read as prose, and nothing waits for more
         self._line_start = True  # the open sentence begins at the start of a line
         self._closed = 0
         self._finished = False
@@ -132,6 +135,9 @@ class SentenceSegmenter:
                 f"a piece holds half a surrogate pair ({half[0]!r}); decode the source as a whole"
             )
         self._text += text
+        if self._idle and len(self._text) <= self._max_chars and not _EVENT.search(text):
+            self._at = len(self._text)  # the common case: nothing waits and nothing can happen in this piece
+            return []
         return self._advance()
 
     def flush(self) -> list[Sentence]:
@@ -153,6 +159,7 @@ class SentenceSegmenter:
         """Every sentence that the text received so far completes."""
         closed: list[Sentence] = []
         text, start = self._text, 0
+        self._idle = False
         try:
             while start < len(text):
                 limit = start + self._max_chars
@@ -171,12 +178,10 @@ class SentenceSegmenter:
             self._offset += start
         return closed
 
-    def _close(self, start: int, end: int, block: Block | None) -> Sentence:
-        kind = block.kind if block else SentenceKind.PROSE
-        offset = self._offset
-        sentence = Sentence(
-            index=self._closed, text=self._text[start:end], start=offset + start, end=offset + end, kind=kind
-        )
+    def _close(self, start: int, end: int, block: Block) -> Sentence:
+        first, last = self._offset + start, self._offset + end
+        kind = SentenceKind.PROSE if block.unread else block.kind
+        sentence = Sentence(index=self._closed, text=self._text[start:end], start=first, end=last, kind=kind)
         self._closed += 1
         return sentence
 
@@ -187,8 +192,8 @@ class SentenceSegmenter:
             Undecided: the text so far does not tell.
         """
         while True:
-            if self._block is None:
-                line = first_line(view, self._at)
+            if self._block.unread:
+                line = first_line(view, self._at, self._block)
                 self._at, self._block = line.content, line.block
             block = self._block
             step = (self._read_code if block.fence else self._read_text)(view, start, limit, block)
@@ -200,9 +205,9 @@ class SentenceSegmenter:
                 self._at, self._block = step.at, step.block
                 continue
             elif step.cut > limit and view.text[limit : step.cut].isspace():
-                broken = _LINE_BREAK.search(view.text, limit, step.cut)
+                broken = _LINE_BREAK.search(view.text, limit, step.cut) is not None
                 cut = limit - _joined(view.text[limit - 1], view.text[limit])
-                self._at, self._block, self._line_start = cut, None if broken else block, False
+                self._at, self._block, self._line_start = cut, block._replace(unread=broken), False
                 return block, cut
             elif step.cut > limit:
                 step = _forced(view.text, start, limit, block)
@@ -239,6 +244,7 @@ class SentenceSegmenter:
         if not found:
             self._at = max(self._at, end)
             if view.end <= limit and not view.closed:
+                self._idle = True
                 raise Undecided
             return None
         self._at = at = found.start()
@@ -341,6 +347,10 @@ def _closing(view: View, start: int, at: int) -> int | None:
         if not opens or not view.char(at + 1).strip():
             return None
     depth, reach = 1, at + 1 + _REACH
+    if all(text.find(char, at + 1, min(reach, view.end)) < 0 for char in closer):
+        if view.end < reach and not view.closed:
+            raise Undecided
+        return None
     for found in _CLOSING_OR_BREAK[opener].finditer(text, at + 1, min(reach, view.end)):
         if found[0] in closer:
             depth -= 1

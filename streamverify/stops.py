@@ -11,12 +11,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from streamverify.abbreviations import Abbreviations
-from streamverify.lookahead import View
-from streamverify.trailing import RUNS_ON, SOFT_STOPS, Stop
+from streamverify.lookahead import Construct, View
+from streamverify.trailing import RUNS_ON, STOPS, Stop
+
+if TYPE_CHECKING:
+    from streamverify.abbreviations import Abbreviations
 
 _LEAD = re.compile(r"(?:[^\w\s]|_){0,8}")
+_TAG = Construct(whole=re.compile(r"<[^<>\r\n]{1,160}>"), part=re.compile(r"(?:<[^<>\r\n]{0,160})?"))
 _HAS_WORD = re.compile(r"[^\W_]")
 _ENUMERATOR = re.compile(r"\W*(?:[0-9]{1,3}|[A-Za-z]|[ivxIVX]{1,4})|.*[:;]\s+\(?[0-9]{1,2}", re.DOTALL)
 _TOKEN = re.compile(r"\S{0,60}")
@@ -24,6 +28,7 @@ _IDENTIFIER = re.compile(r"[a-z][a-z0-9-]*(?:_\w|[A-Z]|\.\w\w|/\w|@\w|\(|://)")
 _BREAKS = re.compile(r"[\s()\[\]{}<>\"“”«»„*_`~…,;:/]+")
 _LONGEST_WORD = 64
 
+_MARK_UP = frozenset("`*_.@#$/~\\")  # code, emphasis and paths may begin a sentence in lower case
 _DASHES = frozenset("—–-")
 _QUOTES = frozenset("\"'”’»›“‘«")
 _QUOTATIVE = frozenset("とっを")  # `「…。」と言った`: what is said, not its end
@@ -52,12 +57,15 @@ class Stops:
         Raises:
             Undecided: the next word decides, and has not come yet.
         """
-        if not _HAS_WORD.search(view.text, start, stop.start) or _goes_on(view, stop, follows):
+        near = max(start, stop.start - _LONGEST_WORD)
+        if not _HAS_WORD.search(view.text, near, stop.start) or _goes_on(view, stop, follows):
             return False
         if stop.hard:
             return True
-        first = view.skip(_LEAD, follows)
-        if view.char(first).islower() and "`" not in view.text[follows:first] and not _is_name(view, first):
+        tag = view.match(_TAG, follows)
+        first = view.skip(_LEAD, tag.end() if tag else follows)
+        marked_up = not _MARK_UP.isdisjoint(view.text[follows:first])
+        if view.char(first).islower() and not marked_up and not _is_name(view, first):
             return False
         return view.text[stop.start : stop.end] != "." or self._ends_word(
             view, start, stop, first, marked=marked
@@ -68,16 +76,15 @@ class Stops:
         head = view.text[max(start, stop.start - _LONGEST_WORD) : stop.start]
         if _ENUMERATOR.fullmatch(head):
             return False
-        word = _BREAKS.split(head)[-1].lstrip("'’‘")
         bracketed = not {")", "]"}.isdisjoint(view.text[stop.end : stop.tail])
-        return self.abbreviations.ends(view, word, first, marked=marked, bracketed=bracketed)
+        return self.abbreviations.ends(view, _BREAKS.split(head), first, marked=marked, bracketed=bracketed)
 
 
 def _goes_on(view: View, stop: Stop, follows: int) -> bool:
     """Whether punctuation behind the stop shows that the sentence goes on."""
     char, closers = view.char(follows), view.text[stop.end : stop.tail]
-    if char in SOFT_STOPS:
-        return char != "." or not view.char(follows + 1).isalnum()  # `. . .` but not `.NET`
+    if char in STOPS:
+        return char != "." or not view.char(follows + 1).isalnum()  # `. . .` and `。）。` but not `.NET`
     if char in RUNS_ON:
         return True
     if stop.hard:

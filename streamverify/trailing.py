@@ -39,7 +39,11 @@ _EMOJI_RUN = re.compile(rf"[{EMOJI}]+")
 SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾"
 _MARKS = {
     "[": Construct(
-        whole=re.compile(r"\[{1,2}(?P<inner>[^\[\]\r\n]{1,80})\]{1,2}(?P<link>\([^()\s]{0,300}\))?"),
+        # The answer may end in the middle of a marker (`… grew. [2`).
+        whole=re.compile(
+            r"\[{1,2}(?P<inner>[^\[\]\r\n]{1,80})\]{1,2}(?P<link>\([^()\s]{0,300}\))?"
+            r"|\[{1,2}[\d^, –-]{0,20}\Z"
+        ),
         part=re.compile(r"(?:\[{1,2}[^\[\]\r\n]{0,80}(?:(?<=[^\[])\]{1,2}(?:\([^()\s]{0,300})?)?)?"),
     ),
     "【": Construct(
@@ -159,9 +163,9 @@ def _group(view: View, at: int) -> int | None:
     if char not in ("[", "("):
         return _mark(view, at)
     found = view.match(_MARKS[char], at)
-    if not found or _is_sentence(found["inner"]):
+    inner = (found["inner"] or "") if found else ""
+    if not found or _is_sentence(inner):
         return None
-    inner = found["inner"]
     # Neither `(2) It is cheap.` nor `[Paris](https://…) Hilton` belongs to what is before.
     opens = _NUMBERING.fullmatch(inner) if char == "(" else found["link"] and not _CITES.search(inner)
     return None if opens else found.end()
