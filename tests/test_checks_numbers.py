@@ -192,3 +192,11 @@ def test_one_step_of_arithmetic_reaches_a_number(claim, source):
 def test_nothing_is_derived_from_a_long_source():
     source = quantities(" and ".join(f"{number} km" for number in range(100, 200)))
     assert not derivable(quantities("205 km")[0], source)
+
+
+@pytest.mark.parametrize(
+    "text", ["1" * 5000, "1,234" * 3000, "9" * 400 + ".5 km", "٣٤ km", "²", "million " * 300]
+)
+def test_monstrous_numbers_break_nothing(text):
+    found = quantities(text)
+    assert not QuantityPool(found).holds(quantities("17 kg")[0])

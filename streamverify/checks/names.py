@@ -17,7 +17,7 @@ from streamverify.checks.words import STOP_WORDS, fold, listed, stem, strip_poss
 _TOKEN = re.compile(
     r"--?[A-Za-z][\w-]+"  # an option of a command line
     r"|[^\W\d_][\w'’]*(?:[-./_@:&+#]+\w+)*(?:\(\))?"  # words, joined ones included
-    r"|\d[\w.-]*[A-Za-z_][\w.-]*\w"  # 4x4, 2.0-beta
+    r"|\d[\w.-]*"  # 4x4, 2.0-beta, and plain numbers, which are no names
 )
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;]\s+|[\n\r]\s*|[\"“«(\[]|\s[-–—]\s)$")
 _TITLE = re.compile(
@@ -84,6 +84,8 @@ def names(text: str) -> tuple[Name, ...]:
 
 def _is_identifier(token: str) -> bool:
     if _ORDINAL.match(token) or _UNIT_TAIL.match(token) or _HYPHEN_NUMBER.match(token) or len(token) < 2:
+        return False
+    if not any(char.isalpha() for char in token):
         return False
     if token.count("/") and not re.search(r"[\d_.]", token) and not token.startswith("/"):
         return False  # and/or

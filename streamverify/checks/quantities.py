@@ -70,6 +70,8 @@ _DIGITS = re.compile(
     r"|\d{1,3}\.\d{3},\d+"
     r"|\d+(?:[.,]\d+)?"
 )
+_MOST_DIGITS = 40
+"""Characters of a numeral above which it is a key or a hash, not a number."""
 _RUN_OF_DIGITS = re.compile(r"\d+")
 _VULGAR = {"½": 1 / 2, "⅓": 1 / 3, "⅔": 2 / 3, "¼": 1 / 4, "¾": 3 / 4, "⅕": 1 / 5, "⅛": 1 / 8}
 _VULGAR_RUN = re.compile("[½⅓⅔¼¾⅕⅛]")
@@ -145,7 +147,10 @@ def _in_digits(text: str) -> list[Quantity]:
     end = -1
     for run in _RUN_OF_DIGITS.finditer(text):
         match = _DIGITS.match(text, run.start()) if run.start() >= end else None
-        if match is not None:
+        if match is None:
+            continue
+        end = match.end()
+        if end - match.start() <= _MOST_DIGITS:
             found.append(_numeral(text, match))
             end = found[-1].end
     for match in _VULGAR_RUN.finditer(text):
