@@ -214,12 +214,7 @@ class LLMJudgeScorer:
     @property
     def fingerprint(self) -> Fingerprint:
         """The model's name and the endpoint; what runs behind them is not ours to know."""
-        return Fingerprint(
-            model=self._model,
-            revision="",
-            precision="unknown",
-            provider=self._address["base_url"] or "openai",
-        )
+        return Fingerprint(model=self._model, precision="unknown", provider=self._provider)
 
     @property
     def traits(self) -> Traits:
