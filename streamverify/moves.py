@@ -1,7 +1,7 @@
 """What an adapter for a provider's stream says about its chunks: the vocabulary of `relay.py`.
 
-A stream carries one or more texts; each is a channel, named by a `Key`. A `Translator` turns every chunk
-into moves: text (`Words`), citations beside it (`Cited`), the end of a text (`Ended`), anything else (`Other`).
+A stream carries one or more texts, each a channel named by a `Key`. A `Translator` turns every chunk into
+moves: text (`Words`), citations beside it (`Cited`), the end of a text (`Ended`), anything else (`Other`).
 """
 
 from __future__ import annotations
