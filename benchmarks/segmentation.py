@@ -7,7 +7,7 @@
 
 Figures are microseconds of the thread's own processor time a character, the best of the repeats. `growth`
 is the cost a character of the longest answer over that of the second shortest (1 MB over 10 kB; quick: 40 kB
-over 4 kB); without quadratic growth it stays near 1. `slowest` is the slowest single piece of four characters.
+over 4 kB); without quadratic growth it stays near 1. `slowest` is the slowest piece of four characters.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     piece ─▶ feed ─▶ [line break] what does the next line open?   blocks.py
                      [stop]       does it end its sentence?       stops.py
-                     [bracket]    where does it close?
+                     [bracket]    where does it close?            pairs.py
                      ─▶ closed sentences;  flush ─▶ the tail
 
 Three laws hold for every text and every way of cutting it into pieces. Joining the sentences gives the
@@ -12,7 +12,7 @@ through a `View`, which refuses to be asked about text that has not come yet.
 
 A sentence closes as soon as the text proves it: with the first letter of the next sentence (with its
 first word where an abbreviation may stand before the stop), or with the first character of the next
-block. What waits for a bracket or a quote to close waits at most `_REACH` characters.
+block. What waits for a bracket or a quote to close waits at most 240 characters.
 
 Before: stream.py feeds the pieces. After: verifier.py judges the closed sentences.
 """
@@ -24,9 +24,10 @@ import unicodedata
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from streamverify.abbreviations import Abbreviations
-from streamverify.blocks import BLANKS, Block, first_line, next_line
+from streamverify.blocks import BLANKS, Block, Line, first_line, next_line
 from streamverify.errors import PieceError, StreamStateError, UsageError
 from streamverify.lookahead import Undecided, View
+from streamverify.pairs import OPENERS, closing
 from streamverify.stops import Stops
 from streamverify.trailing import (
     CLOSING,
@@ -42,27 +43,14 @@ from streamverify.types import Sentence, SentenceKind
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_REACH = 240
-"""Characters within which a bracket or quote must close on its line to hold the sentences in it together."""
 _LOOK_AHEAD = 1000
 """Characters behind the longest allowed sentence that may decide where it ends."""
 _SHORTEST_LIMIT = 16
 
-_CLOSERS = {
-    "(": ")", "[": "]", "（": "）", "【": "】", "“": "”", "„": "“”", "«": "»", "「": "」", "『": "』",
-    "《": "》", "〈": "〉", '"': '"', "`": "`",
-}  # fmt: skip
-_EVENT = re.compile(
-    rf"[\r\n{HARD_STOPS}{re.escape(''.join(_CLOSERS))}]|[{SOFT_STOPS}](?![^\W_{SUPERSCRIPTS}])"
-)
+_EVENT = re.compile(rf"[\r\n{HARD_STOPS}{re.escape(OPENERS)}]|[{SOFT_STOPS}](?![^\W_{SUPERSCRIPTS}])")
 _LINE_BREAK = re.compile(r"[\r\n]")
 _INLINE_BLANKS = re.compile(r"[ \t]*")
 _FENCES = {"`": re.compile(r"`*"), "~": re.compile(r"~*")}
-_TICKS = re.compile(r"`+")
-_TICKS_OR_BREAK = re.compile(r"`+|[\r\n]")
-_CLOSING_OR_BREAK = {
-    opener: re.compile(rf"[{re.escape(opener + closer)}\r\n]") for opener, closer in _CLOSERS.items()
-}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LONGEST_TITLE = 100
 _LONGEST_GRAPHEME = 32
@@ -199,19 +187,12 @@ class SentenceSegmenter:
             step = (self._read_code if block.fence else self._read_text)(view, start, limit, block)
             if step is None and view.end <= limit:
                 return block, None
-            if step is None:
-                step = _forced(view.text, start, limit, block)
-            elif step.cut is None:
+            if step and step.cut is None:
                 self._at, self._block = step.at, step.block
                 continue
-            elif step.cut > limit and view.text[limit : step.cut].isspace():
-                broken = _LINE_BREAK.search(view.text, limit, step.cut) is not None
-                cut = limit - _joined(view.text[limit - 1], view.text[limit])
-                self._at, self._block, self._line_start = cut, block._replace(unread=broken), False
-                return block, cut
-            elif step.cut > limit:
-                step = _forced(view.text, start, limit, block)
-            cut = limit if step.cut is None else step.cut
+            cut = step.cut if step else None
+            if step is None or cut is None or cut > limit:
+                step, cut = _overlong(view.text, start, limit, cut, block)
             self._at, self._block = step.at, step.block
             self._line_start = view.text[cut - 1] in "\r\n"
             return block, cut
@@ -269,61 +250,43 @@ class SentenceSegmenter:
         return _Step(line.content, line.block)
 
     def _may_be_title(self, text: str, start: int, end: int, block: Block) -> bool:
-        line = text[start:end].strip() if end - start <= _LONGEST_TITLE else ""
-        return (
-            block.kind is SentenceKind.PROSE
-            and self._line_start
-            and bool(line)
-            and not _LINE_BREAK.search(line)
-        )
+        if block.kind is not SentenceKind.PROSE or not self._line_start or end - start > _LONGEST_TITLE:
+            return False
+        line = text[start:end].strip()
+        return bool(line) and not _LINE_BREAK.search(line)
 
     def _read_stop(self, view: View, start: int, at: int, block: Block, inside: int = 0) -> _Step:
         """A stop; `inside` is the offset behind the bracket or quote that closes around it, or 0."""
         stop = read_stop(view, start, at, inside)
         on = _Step(max(stop.end, inside), block)
-        tail, marked = stop.tail, stop.marked
-        follows = view.skip(BLANKS, tail)
-        if (
-            follows == tail
-            and not stop.hard
-            and not (marked and view.char(tail).isupper())
-            and view.char(tail)
-        ):
+        char = view.char(stop.tail)
+        blank = not char or char.isspace()
+        if not (blank or stop.hard or (stop.marked and char.isupper())):
             return on
-        if not _LINE_BREAK.search(view.text, tail, follows) and (marks := trailing_marks(view, follows)):
-            tail, marked = marks, True
-            follows = view.skip(BLANKS, tail)
-        cut, opened = follows, block
-        if _LINE_BREAK.search(view.text, tail, follows):
-            line = next_line(view, tail, block)
-            if line is None:
-                return _Step(view.end, block, view.end)
-            cut, follows, opened = line.start, line.content, line.block
-            if line.opens:
-                return _Step(follows, opened, cut)
-        if not view.char(follows):
+        line, marked = _behind(view, stop.tail, block), stop.marked
+        if line and not line.opens and (marks := trailing_marks(view, line.content)):
+            line, marked = _behind(view, marks, block), True
+        if line is None:
             return _Step(view.end, block, view.end)
-        ends = self._stops.ends_sentence(view, start, stop, follows, marked=marked)
-        return _Step(follows, opened, cut) if ends else on
+        if line.opens or self._stops.ends_sentence(view, start, stop, line.content, marked=marked):
+            return _Step(line.content, line.block, line.start)
+        return on
 
     def _read_opener(self, view: View, start: int, at: int, block: Block) -> _Step:
-        """A bracket or quote: when it closes soon, the text in it stays together."""
+        """A bracket, a quote or inline code: when it closes soon, the text in it stays together."""
         text = view.text
-        if text[at] == "`":
-            opened, close = _closing_ticks(view, at)
-            return _Step(close or opened, block)
-        close = _closing(view, start, at)
-        if close is None:
-            return _Step(at + 1, block)
+        inside, close = closing(view, start, at)
+        if close is None or text[at] == "`":
+            return _Step(close or inside, block)
         inner = close - 1
-        while inner > at + 1 and text[inner - 1] in CLOSING:
+        while inner > inside and text[inner - 1] in CLOSING:
             inner -= 1
         last = inner
-        while inner > at + 1 and text[inner - 1] in STOPS:
+        while inner > inside and text[inner - 1] in STOPS:
             inner -= 1
-        return (
-            _Step(close, block) if inner == last else self._read_stop(view, start, inner, block, inside=close)
-        )
+        if inner == last:
+            return _Step(close, block)
+        return self._read_stop(view, start, inner, block, inside=close)
 
 
 def segment(text: str | Iterable[str], *, language: str = "en", max_chars: int = 2000) -> list[Sentence]:
@@ -337,64 +300,43 @@ def segment(text: str | Iterable[str], *, language: str = "en", max_chars: int =
     return [sentence for piece in pieces for sentence in segmenter.feed(piece)] + segmenter.flush()
 
 
-def _closing(view: View, start: int, at: int) -> int | None:
-    """The offset behind the bracket or quote that closes the one at `at`; None where none does in reach."""
-    text, opener = view.text, view.text[at]
-    closer = _CLOSERS[opener]
-    if opener == '"':
-        before = text[at - 1] if at > start else " "
-        opens = before.isspace() or before in "([{—–-*_“" or before >= "\u2e80"
-        if not opens or not view.char(at + 1).strip():
-            return None
-    depth, reach = 1, at + 1 + _REACH
-    if all(text.find(char, at + 1, min(reach, view.end)) < 0 for char in closer):
-        if view.end < reach and not view.closed:
-            raise Undecided
-        return None
-    for found in _CLOSING_OR_BREAK[opener].finditer(text, at + 1, min(reach, view.end)):
-        if found[0] in closer:
-            depth -= 1
-        elif found[0] == opener:
-            depth += 1
-        else:
-            return None
-        if not depth:
-            return found.end()
-    if view.end < reach and not view.closed:
-        raise Undecided
-    return None
+def _behind(view: View, at: int, block: Block) -> Line | None:
+    """What follows the blanks at `at`, on the same line or on a later one; None where nothing does."""
+    follows = view.skip(BLANKS, at)
+    if _LINE_BREAK.search(view.text, at, follows):
+        return next_line(view, at, block)
+    return Line(follows, follows, block, opens=False) if view.char(follows) else None
 
 
-def _closing_ticks(view: View, at: int) -> tuple[int, int | None]:
-    """The offset behind the backticks at `at`, and behind the run that ends the code if one is in reach."""
-    opened = view.skip(_TICKS, at)
-    reach = opened + _REACH
-    for found in _TICKS_OR_BREAK.finditer(view.text, opened, min(reach, view.end)):
-        if found.end() == view.end and not view.closed:
-            raise Undecided
-        if found[0] in "\r\n":
-            return opened, None
-        if found.end() - found.start() == opened - at:
-            return opened, found.end()
-    if view.end < reach and not view.closed:
-        raise Undecided
-    return opened, None
+def _overlong(text: str, start: int, limit: int, end: int | None, block: Block) -> tuple[_Step, int]:
+    """Where a sentence is cut that would end behind its limit, or that nothing ends before it.
+
+    Args:
+        text: The answer so far; it goes on behind `limit`.
+        start: Offset of the sentence.
+        limit: The last offset at which it may end.
+        end: Where it would end, if that is known.
+        block: Its block.
+    """
+    if end is not None and text[limit:end].isspace():
+        # Only blanks are too many; the rest of them begins the next sentence.
+        cut = limit - _joined(text[limit - 1], text[limit])
+        return _Step(cut, block._replace(unread=bool(_LINE_BREAK.search(text, limit, end))), cut), cut
+    cut = _last_break(text, start + (limit - start) // 2, limit, block)
+    return _Step(cut, block, cut), cut
 
 
-def _forced(text: str, start: int, limit: int, block: Block) -> _Step:
-    """Where a sentence that reached its longest length is cut; the text goes on behind `limit`."""
-    half = range(limit, start + (limit - start) // 2, -1)
-    kept = "\r\n" if block.kind in (SentenceKind.CODE, SentenceKind.TABLE) else ""
-    for cut in half if kept else ():
-        if text[cut - 1] in kept and not _joined(text[cut - 1], text[cut]):
-            return _Step(cut, block, cut)
-    for cut in half:
+def _last_break(text: str, floor: int, limit: int, block: Block) -> int:
+    """The best place above `floor`, and at most at `limit`, to cut a text that has no end in sight."""
+    cuts = range(limit, floor, -1)
+    if block.kind in (SentenceKind.CODE, SentenceKind.TABLE):
+        for cut in cuts:
+            if text[cut - 1] in "\r\n" and not _joined(text[cut - 1], text[cut]):
+                return cut
+    for cut in cuts:
         if text[cut - 1].isspace() and not _joined(text[cut - 1], text[cut]):
-            return _Step(cut, block, cut)
-    for cut in half[:_LONGEST_GRAPHEME]:
-        if not _joined(text[cut - 1], text[cut]):
-            return _Step(cut, block, cut)
-    return _Step(limit, block, limit)
+            return cut
+    return next((cut for cut in cuts[:_LONGEST_GRAPHEME] if not _joined(text[cut - 1], text[cut])), limit)
 
 
 def _joined(before: str, after: str) -> bool:

@@ -55,12 +55,12 @@ _MARKS = {
     ),
     "<": Construct(
         whole=re.compile(
-            r"</[A-Za-z]{1,12}>"
+            r"</[A-Za-z]{1,12}>|<br ?/?>"
             r"|<(?P<tag>cite|citation|sup|ref|source|footnote)\b[^<>\r\n]{0,160}(?P<end>/?>)"
             r"(?P<full>(?P<inner>[\w\[\],;:.†#^/-]{1,40})</(?P=tag)>)?"
         ),
         part=re.compile(
-            r"(?:</?[A-Za-z]{0,12}"
+            r"(?:</?[A-Za-z]{0,12}|<br ?/?"
             r"|<(?:cite|citation|sup|ref|source|footnote)\b[^<>\r\n]{0,160}"
             r"(?:>(?:[\w\[\],;:.†#^/-]{1,40}(?:<(?:/[a-z]{0,8})?)?)?)?)?"
         ),

@@ -136,6 +136,7 @@ PROSE = {
         "The sum (in the U.S.) was large. ¦It fell.",
         "It failed :( and then passed. ¦It was fine.",
         "A list [a. b. c] is here. ¦It is short.",
+        "It failed (we retried.\n¦It passed. ¦We were glad.",
     ],
     "markers": [
         "Revenue grew.[2] ¦Costs fell.",
@@ -172,6 +173,8 @@ PROSE = {
         "**Revenue grew.**[2] ¦Next came costs.",
         "Revenue “grew.”[2] ¦Next came costs.",
         "Revenue grew.[2][3",
+        "Revenue grew.\n[2]\n\n¦Next came costs.",
+        "Revenue grew.<br>¦Next came costs.<br />¦Done.",
     ],
     "emphasis": [
         "**Revenue grew.** ¦Costs fell.",

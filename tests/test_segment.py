@@ -200,6 +200,7 @@ def test_known_limits_are_as_described(case: str):
         ("増えた。減", "増えた。"),
         ("यह है। व", "यह है। "),
         ("It grew\n```py\n", "It grew\n"),
+        ("It (grew.\nT", "It (grew.\n"),
         ("| a |\n|---|\n|", "| a |\n|---|\n"),
     ],
 )
