@@ -155,7 +155,11 @@ class PremiseCachedScorer:
         Raises:
             ScoringError: the model failed, or `abort` was set.
         """
-        ids = tuple(self._window_ids(window) for window in windows)
+        ids = []
+        for window in windows:
+            if abort.is_set:  # thousands of windows take seconds to tokenise
+                raise ScoringError("stopped: the check was called off")
+            ids.append(self._window_ids(window))
         keys = tuple(self._key(window_ids) for window_ids in ids)
         index = LexicalIndex(ids)
         ahead: dict[bytes, tuple[int, ...]] = {}
@@ -172,7 +176,7 @@ class PremiseCachedScorer:
         finally:
             for future in running:
                 future.cancel()
-        return _PreparedWindows(tuple(windows), ids, keys, index, sum(key in held for key in keys))
+        return _PreparedWindows(tuple(windows), tuple(ids), keys, index, sum(key in held for key in keys))
 
     def score(self, prepared: Prepared, claims: Sequence[Claim], *, abort: Abort) -> list[ClaimScore]:
         """Score each claim on its own, in order.
