@@ -2,7 +2,7 @@
 
 They are kept as computed, or in half precision at half the memory. Dynamic int8 rounds activations to 255
 steps, so that the smallest change of a key can tip roundings in every layer above it: half precision
-moves a probability by 0.02 on average, as much as another processor does, in neither direction.
+moves a probability by 0.02 on average, in neither direction (docs/decisions/window-cache-precision.md).
 
 NumPy widens halves one by one, which would take a fifth of a run's time, so it is done on the bits: a
 half, sign-extended to 32 bits and shifted by 13, is a float with the same sign and mantissa and an exponent
