@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from training.data import Group
     from training.windows import Tokens
 
+TOKEN_STEP = 64
+"""Claim tokens of a batch are rounded up to a multiple of this."""
 SHARED_BLOCK_TOKENS = 130
 """Claim tokens of one-window contexts that share an attention block."""
 NO_TITLE = np.empty(0, dtype=np.uint16)
@@ -261,13 +263,15 @@ def _pack(windows: Sequence[Tokens], showings: Sequence[_Showing]) -> Batch:
             visible = owner[:, None] == torch.arange(len(group))[None, :]
             blocks.append(Block(claims, [showing.windows[0] for showing in group], visible))
     rows, mask = window_rows(windows)
-    packed = pack_claims(rows, mask, [v.claim.ids for v in ordered], blocks)
+    packed = pack_claims(rows, mask, [v.claim.ids for v in ordered], blocks, step=TOKEN_STEP)
     marks = np.concatenate([_marks(v) for v in ordered])
+    filler = len(packed.claim_ids) - len(marks)
+    padding = len(packed.claim_starts) - len(ordered)
     return Batch(
         packed,
-        torch.tensor([v.label for v in ordered]),
-        torch.tensor([v.weight for v in ordered]),
-        torch.from_numpy(marks),
+        torch.tensor([v.label for v in ordered] + [NOT_ENTAIL] * padding),
+        torch.tensor([v.weight for v in ordered] + [0.0] * padding),
+        torch.from_numpy(np.concatenate([marks, np.full(filler, -1, dtype=np.float32)])),
         int(mask.sum()) + len(marks),
     )
 
@@ -279,12 +283,12 @@ def _marks(view: _View) -> NDArray[np.float32]:
     return marks
 
 
-def window_rows(windows: Sequence[Tokens]) -> tuple[Tensor, Tensor]:
-    """Padded rows `[CLS] window [SEP]` and their mask, each (windows, longest)."""
+def window_rows(windows: Sequence[Tokens], *, step: int = 8) -> tuple[Tensor, Tensor]:
+    """Padded rows `[CLS] window [SEP]` and their mask, each (windows, longest rounded up to `step`)."""
     width = max(len(w) for w in windows) + 2
     if width > MAX_WINDOW:
         raise ValueError(f"window of {width} tokens; the model takes {MAX_WINDOW}")
-    rows = torch.zeros(len(windows), -(-width // 8) * 8, dtype=torch.long)
+    rows = torch.zeros(len(windows), -(-width // step) * step, dtype=torch.long)
     for row, window in zip(rows, windows, strict=True):
         row[0] = CLS
         row[1 : len(window) + 1] = torch.from_numpy(window.astype(np.int64))
@@ -292,8 +296,19 @@ def window_rows(windows: Sequence[Tokens]) -> tuple[Tensor, Tensor]:
     return rows, rows > 0
 
 
-def pack_claims(rows: Tensor, mask: Tensor, claims: Sequence[Tokens], blocks: Sequence[Block]) -> Packed:
-    """Window rows and claims as the network reads them."""
+def pack_claims(
+    rows: Tensor, mask: Tensor, claims: Sequence[Tokens], blocks: Sequence[Block], *, step: int = 1
+) -> Packed:
+    """Window rows and claims as the network reads them.
+
+    With a `step`, a last claim of padding that reads nothing rounds the number of tokens up to it:
+    matrix kernels are compiled once a shape, and a few shapes are soon compiled.
+    """
+    filler = -sum(len(c) for c in claims) % step
+    if filler:
+        last = len(claims)
+        claims = [*claims, np.zeros(filler, dtype=np.uint16)]
+        blocks = [*blocks, Block(range(last, last + 1), [])]
     lengths = np.array([len(c) for c in claims])
     starts = lengths.cumsum() - lengths
     claim_of = np.repeat(np.arange(len(claims)), lengths)

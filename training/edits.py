@@ -14,7 +14,7 @@ from random import Random
 MONTHS = ("January February March April May June July August September October November December").split()
 _OPPOSITES = """
 increase decrease, increased decreased, increases decreases, rose fell, rise fall, higher lower, more fewer,
-larger smaller, longer shorter, before after, earlier later, first last, above below, up down, always never,
+larger smaller, longer shorter, before after, earlier later, first last, above below, always never,
 minimum maximum, enabled disabled, enables disables, allowed forbidden, required optional, included excluded,
 includes excludes, accepted rejected, approved rejected, passed failed, won lost, win lose, opened closed,
 began ended, begins ends, public private, internal external, import export, buyer seller, landlord tenant,
@@ -71,6 +71,9 @@ _SMALL = [
     "eleven",
     "twelve",
 ]
+_TEENS = "thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_WORDED = re.compile(r"(?<![\w.,$€£#-])(?<!\bp\. )[2-9]\d?(?![\w%-]|[.,]\d)(?! (?:%|percent|per cent))")
 _SMALL_WORD = re.compile(rf"\b(?:{'|'.join(_SMALL[2:])})\b")
 
 
@@ -106,6 +109,16 @@ def _put(text: str, match: re.Match[str], new: str) -> Edited | None:
         return None
     start = match.start()
     return Edited(text[:start] + new + text[match.end() :], ((start, start + len(new)),))
+
+
+def _in_words(value: int) -> str:
+    """A whole number from 2 to 99 as a word."""
+    if value < 13:
+        return _SMALL[value]
+    if value < 20:
+        return _TEENS[value - 13]
+    ten, one = divmod(value, 10)
+    return _TENS[ten - 2] + (f"-{_SMALL[one]}" if one else "")
 
 
 def _other_number(text: str, random: Random) -> str:
@@ -216,10 +229,10 @@ def overstate(text: str, _: Material, random: Random) -> Edited | None:
 
 
 BREAKING: tuple[tuple[Edit, str, int], ...] = (
-    (change_number, "number", 3),
+    (change_number, "number", 6),
     (change_name, "name", 3),
-    (swap_roles, "roles", 2),
-    (negate, "negation", 1),
+    (swap_roles, "roles", 3),
+    (negate, "negation", 2),
     (oppose, "opposite", 3),
     (overstate, "overstated", 2),
 )
@@ -246,6 +259,8 @@ def rephrase(text: str, random: Random) -> str:
         new = re.sub(r"(\d)\s?%", r"\1 percent", new)
     if random.random() < 0.3:
         new = re.sub(r"(\d),(\d{3})\b", r"\1\2", new)
+    if random.random() < 0.3:
+        new = _WORDED.sub(lambda m: _in_words(int(m.group())), new)
     if random.random() < 0.2:
         new = re.sub(r"\b(is|are|was|were|does|did|should|could|would|has|have) not\b", r"\1n't", new)
     if random.random() < 0.3 and (day := re.search(rf"\b(\d{{1,2}}) ({'|'.join(MONTHS)})\b", new)):

@@ -20,7 +20,7 @@ import torch
 from safetensors.torch import load_file
 
 from training.architecture import Block, PremiseCachedEncoder, load_weights
-from training.batches import context_windows, pack_claims, window_rows
+from training.batches import TOKEN_STEP, context_windows, pack_claims, window_rows
 from training.data import LABEL_IDS, Context, Row, load_set, tokenise_claims
 from training.metrics import auroc, balanced_accuracy, best_threshold, span_f1
 from training.windows import load_tokenizer, sentences, tokenise
@@ -97,7 +97,7 @@ def score(model: PremiseCachedEncoder, contexts: Sequence[Context], *, window: i
         other = cut[(i + 1) % len(contexts)][: max(len(own), 2)]
         windows = own + other
         count, claims = len(own), context.claims
-        rows, mask = window_rows(windows)
+        rows, mask = window_rows(windows, step=64)
         shown = [c.ids for c in claims]
         blocks = [
             Block(range(len(claims)), range(count)),
@@ -108,10 +108,10 @@ def score(model: PremiseCachedEncoder, contexts: Sequence[Context], *, window: i
             for w in range(count):
                 blocks.append(Block(range(len(ids), len(ids) + len(claims)), [w]))
                 ids = ids + shown
-        packed = pack_claims(rows, mask, ids, blocks)
+        packed = pack_claims(rows, mask, ids, blocks, step=TOKEN_STEP)
         with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16):
             logits, token_logits = model(packed)
-        p = torch.softmax(logits.float(), -1).double().numpy().reshape(-1, len(claims), 3)
+        p = torch.softmax(logits[: len(ids)].float(), -1).double().numpy().reshape(-1, len(claims), 3)
         joint.append(p[0])
         wrong.append(p[1, :, 0])
         single.append(p[2:, :, 0].max(0) if count > 1 else p[0, :, 0])
@@ -143,12 +143,13 @@ def joint_among(
             windows += cut[(i + step) % len(contexts)]
             step += 1
         windows = windows[: max(total, len(cut[i]))]
-        rows, mask = window_rows(windows)
+        rows, mask = window_rows(windows, step=64)
         ids = [c.ids for c in context.claims]
-        packed = pack_claims(rows, mask, ids, [Block(range(len(ids)), range(len(windows)))])
+        blocks = [Block(range(len(ids)), range(len(windows)))]
+        packed = pack_claims(rows, mask, ids, blocks, step=TOKEN_STEP)
         with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16):
             logits, _ = model(packed)
-        found.append(torch.softmax(logits.float(), -1)[:, 0].double().numpy())
+        found.append(torch.softmax(logits[: len(ids)].float(), -1)[:, 0].double().numpy())
     return np.concatenate(found)
 
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 
-from training.data import read_rows
+from training.data import Row, read_rows
 from training.edits import BREAKING, Edited, Material, lower_first, names, rephrase
 from training.windows import sentences
 
@@ -97,6 +97,47 @@ def claims(text: str, pool: tuple[str, ...], random: Random) -> Iterator[dict[st
         yield row(claim, "neutral", "held out", [(0, len(claim))])
 
 
+def edited(rows: Sequence[Row], material: Material, random: Random) -> Iterator[dict[str, object]]:
+    """Supported claims written by people about one context, and the same claims with a detail broken.
+
+    The wording is a person's either way, so only the passage tells which is which.
+    """
+    for row in rows:
+        claim = row["claim"]
+        if row["label"] != "entail":
+            continue
+        yield {
+            "premise": row["premise"],
+            "claim": claim,
+            "label": "entail",
+            "kind": "as written",
+            "spans": [],
+        }
+        for _ in range(2):
+            if made := broken(claim, material, random):
+                found, kind = made
+                label = "not_entail" if kind in {"name", "roles", "overstated"} else "contradict"
+                spans = [list(span) for span in found.spans]
+                text = found.text
+                yield {"premise": row["premise"], "claim": text, "label": label, "kind": kind, "spans": spans}
+
+
+def edit_claims(path: Path, *, seed: int) -> Iterator[dict[str, object]]:
+    """`edited` for every context of a labelled file, each edited claim once."""
+    random = Random(seed)
+    grouped: dict[str, list[Row]] = {}
+    for row in read_rows(path):
+        grouped.setdefault(row["premise"], []).append(row)
+    sample = random.sample(sorted(grouped), min(600, len(grouped)))
+    pool = tuple(dict.fromkeys(m.group() for text in sample for m in names(text)[:5]))
+    for number, (premise, rows) in enumerate(grouped.items()):
+        seen: set[str] = set()
+        for i, made in enumerate(edited(rows, Material(premise, pool), random)):
+            if str(made["claim"]) not in seen:
+                seen.add(str(made["claim"]))
+                yield {"id": f"edited-{number}-{i}", "source": rows[0].get("source", path.stem), **made}
+
+
 def generate(files: Sequence[Path], *, passages: int, seed: int) -> Iterator[dict[str, object]]:
     """Claims from up to `passages` passages of each file, files one after the other."""
     random = Random(seed)
@@ -120,7 +161,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("files", type=Path, nargs="+", help="JSON Lines of passages with a text")
+    parser.add_argument("files", type=Path, nargs="*", help="JSON Lines of passages with a text")
+    parser.add_argument("--edit", type=Path, help="edit the supported claims of this labelled file instead")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--passages", type=int, default=600, help="passages of each file at most")
     parser.add_argument("--seed", type=int, default=7)
@@ -128,7 +170,12 @@ def main() -> None:
     options.out.parent.mkdir(parents=True, exist_ok=True)
     count = 0
     with gzip.open(options.out, "wt", encoding="utf-8") as file:
-        for row in generate(options.files, passages=options.passages, seed=options.seed):
+        made = (
+            edit_claims(options.edit, seed=options.seed)
+            if options.edit
+            else generate(options.files, passages=options.passages, seed=options.seed)
+        )
+        for row in made:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
             count += 1
     print(f"{count} claims")
