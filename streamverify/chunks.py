@@ -27,7 +27,7 @@ from streamverify.policy import Policy
 from streamverify.relay import Relay
 from streamverify.sources import close_source
 from streamverify.stream import VerifiedStream
-from streamverify.types import Report
+from streamverify.types import Passage, Report
 from streamverify.verifier import Verifier
 
 T = TypeVar("T")
@@ -45,7 +45,7 @@ class VerifiedChunks(AsyncIterator[T], Generic[T]):
         self,
         source: AsyncIterable[T] | Iterable[T],
         translator: Translator[T],
-        passages: Iterable[object],
+        passages: Iterable[object] | None,
         *,
         verifier: Verifier | None = None,
         policy: Policy | None = None,
@@ -57,7 +57,7 @@ class VerifiedChunks(AsyncIterator[T], Generic[T]):
         Args:
             source: the provider's stream.
             translator: what its chunks mean; made for this stream.
-            passages: as for `Verifier.stream`.
+            passages: as for `Verifier.stream`; None when they come through `add_passages` alone.
             verifier: one for the whole process by default.
             policy: in place of the verifier's.
             question: what was asked.
@@ -68,12 +68,12 @@ class VerifiedChunks(AsyncIterator[T], Generic[T]):
         """
         used = verifier if verifier is not None else shared_verifier()
         chosen = policy if policy is not None else used.policy
-        known = passages_from(passages)
+        known = passages_from(passages) if passages is not None else None
 
         def open_stream(pieces: AsyncIterable[str]) -> VerifiedStream:
             return used.stream(pieces, known, policy=chosen, question=question)
 
-        self._source = source
+        self._source, self._known = source, known or ()
         self._make: Callable[[], Relay[T]] = lambda: Relay(
             source, translator, open_stream, holds=chosen.holds_text, on_event=on_event
         )
@@ -118,6 +118,29 @@ class VerifiedChunks(AsyncIterator[T], Generic[T]):
             await close_source(source, source)
         self._closed = True
 
+    def add_passages(self, passages: Iterable[object]) -> None:
+        """Judge the sentences that close from now on against these too.
+
+        Call it in the stream's own event loop, while the stream is read; what is known already is skipped.
+
+        Raises:
+            PassageError: a passage cannot be read, or an id is known with another text. Caller.
+        """
+        new = self._take(passages)
+        if new and self._relay is not None:
+            self._relay.add_passages(new)
+
+    def add_passages_soon(self, passages: Iterable[object]) -> None:
+        """`add_passages` from the thread that reads the source."""
+        new = self._take(passages)
+        if new and self._relay is not None:
+            self._relay.add_passages_soon(new)
+
+    def _take(self, passages: Iterable[object]) -> Sequence[Passage]:
+        before = len(self._known)
+        self._known = passages_from([*self._known, *passages])
+        return self._known[before:]
+
     async def close(self) -> None:
         """`aclose`, under the name provider streams give it."""
         await self.aclose()
@@ -148,7 +171,7 @@ class VerifiedSyncChunks(Iterator[T], Generic[T]):
         self,
         source: Iterable[T],
         translator: Translator[T],
-        passages: Iterable[object],
+        passages: Iterable[object] | None,
         *,
         verifier: Verifier | None = None,
         policy: Policy | None = None,
@@ -194,6 +217,10 @@ class VerifiedSyncChunks(Iterator[T], Generic[T]):
         self._portal.run(self._chunks.aclose)
         if not self._started:
             _close(self._source)
+
+    def add_passages(self, passages: Iterable[object]) -> None:
+        """As `VerifiedChunks.add_passages`; to be called in the thread that reads the source."""
+        self._chunks.add_passages_soon(passages)
 
     @property
     def events(self) -> Sequence[tuple[Key, Event]]:

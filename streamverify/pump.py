@@ -209,7 +209,7 @@ class Pump:
 
     def _absorb(self) -> None:
         """Begin preparing what `add_passages` brought."""
-        while self._incoming and not self._finished.is_set():
+        while self._incoming and self._group is not None and not self._finished.is_set():
             self._prepare(self._incoming.popleft())
 
     def _take(self, text: str) -> None:

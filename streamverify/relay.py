@@ -30,7 +30,7 @@ from streamverify.events import Event, StreamFailed, StreamFinished, StreamHalte
 from streamverify.moves import Cited, Ended, Key, Other, Shown, Translator, Words
 from streamverify.sources import close_source, pieces_of
 from streamverify.stream import VerifiedStream
-from streamverify.types import Report, Span
+from streamverify.types import Passage, Report, Span
 
 T = TypeVar("T")
 
@@ -176,6 +176,7 @@ class Relay(Generic[T]):
         self._failure: Exception | None = None
         self._error: Exception | None = None
         self._halted = False
+        self._passages: list[Passage] = []
         self.events: list[tuple[Key, Event]] = []
         self.reports: dict[Key, Report] = {}
 
@@ -205,6 +206,17 @@ class Relay(Generic[T]):
     def abandon(self) -> None:
         """`stop` without waiting, from any thread."""
         self._loop.call_soon(self._scope.cancel)
+
+    def add_passages(self, passages: Sequence[Passage]) -> None:
+        """Judge what closes from now on, in every channel, against these too; in the relay's own loop."""
+        self._passages += passages
+        for channel in filter(None, [self._spare, *self._channels.values()]):
+            if channel.opened:
+                channel.stream.add_passages(passages)
+
+    def add_passages_soon(self, passages: Sequence[Passage]) -> None:
+        """`add_passages` from any thread; a chunk read in that thread afterwards comes after them."""
+        self._loop.call_soon(lambda: self.add_passages(passages))
 
     def released(self, key: Key) -> Shown:
         """What a reader may see of a channel's text so far."""
@@ -309,6 +321,8 @@ class Relay(Generic[T]):
         try:
             async with channel.stream as stream:
                 channel.opened = True
+                if self._passages:
+                    stream.add_passages(self._passages)
                 if channel.markers:
                     stream.cite(channel.markers)
                 async for event in stream:

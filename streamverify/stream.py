@@ -27,7 +27,7 @@ from streamverify.errors import StreamStateError
 from streamverify.events import Event, TextReleased
 from streamverify.pump import Pump, Settings
 from streamverify.sources import Source
-from streamverify.types import Report
+from streamverify.types import Passage, Report
 
 
 class VerifiedStream:
@@ -98,6 +98,18 @@ class VerifiedStream:
             StreamStateError: outside of the `async with` block.
         """
         self._opened().cite(markers)
+
+    def add_passages(self, passages: Sequence[Passage]) -> None:
+        """Judge the sentences that close from now on against these too; safe from any thread.
+
+        Args:
+            passages: as `passages_from` makes them; one that is known already changes nothing.
+
+        Raises:
+            PassageError: an id is known already, with another text. Caller.
+            StreamStateError: outside of the `async with` block.
+        """
+        self._opened().add_passages(passages)
 
     async def text(self) -> AsyncGenerator[str, None]:
         """What a reader may see, piece by piece; raises as iterating the events does."""
