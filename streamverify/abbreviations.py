@@ -50,7 +50,7 @@ _LABELLED = _words(
     "patient phase plan point protein room scenario schedule section sector series site stage step subgroup "
     "table team tier type unit variant version vitamin war zone"
 )
-_UNITS = _words("ft hr hrs in lb lbs min mo oz sec yd yr yrs")
+_UNITS = _words("A C F J K V d ft g h hr hrs in l lb lbs m min mo oz s sec t yd yr yrs")
 # Nor when a letter or a Roman numeral follows.
 _LETTERED = _words("App Appx Art Bd Ch Chap Ex Pt Sec Sect Tab Vol Vols")
 _NUMERAL = re.compile(r"[A-Z]|[IVXLC]+")
@@ -109,7 +109,7 @@ class Abbreviations:
         if not word or not self._english:
             return not word
         label = len(word) == 1 and word.isupper() and before.casefold() in _LABELLED
-        unit = word in _UNITS and before[-1:].isdigit()
+        unit = ("/" in word or word in _UNITS) and before[-1:].isdigit()
         return label or unit or word.isdigit() or word in _COMMON or word.casefold() in _COMMON_ANYHOW
 
     def _splits_before(self, word: str, after: str) -> bool:

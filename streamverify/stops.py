@@ -22,10 +22,12 @@ if TYPE_CHECKING:
 _LEAD = re.compile(r"(?:[^\w\s]|_){0,8}")
 _TAG = Construct(whole=re.compile(r"<[^<>\r\n]{1,160}>"), part=re.compile(r"(?:<[^<>\r\n]{0,160})?"))
 _HAS_WORD = re.compile(r"[^\W_]")
-_ENUMERATOR = re.compile(r"\W*(?:[0-9]{1,3}|[A-Za-z]|[ivxIVX]{1,4})|.*[:;]\s+\(?[0-9]{1,2}", re.DOTALL)
+_ENUMERATOR = re.compile(
+    r"\W*(?:[0-9]{1,3}|[A-Za-z]|[ivxIVX]{1,4})|.*(?::\s+\(?1|;\s+\(?[0-9]{1,2})", re.DOTALL
+)
 _TOKEN = re.compile(r"\S{0,60}")
 _IDENTIFIER = re.compile(r"[a-z][a-z0-9-]*(?:_\w|[A-Z]|\.\w\w|/\w|@\w|\(|://)")
-_BREAKS = re.compile(r"[\s()\[\]{}<>\"“”«»„*_`~…,;:/]+")
+_BREAKS = re.compile(r"[\s()\[\]{}<>\"“”«»„*_`~…,;:]+")
 _LONGEST_WORD = 64
 
 _MARK_UP = frozenset("`*_.@#$/~\\")  # code, emphasis and paths may begin a sentence in lower case
