@@ -45,7 +45,7 @@ class Basis:
 
     def __post_init__(self) -> None:
         """Refuse a calibration this library cannot compute, before any stream runs."""
-        check_calibration(self.calibration)
+        check_calibration(self.calibration, self.scorer.traits)
 
     def assessor(self, passages: Sequence[Passage], question: str | None, abort: Abort) -> Assessor:
         """Cut, index and encode the passages of one stream. Blocking.

@@ -18,7 +18,7 @@ from dataclasses import fields
 from streamverify.calibration import Calibration, logit
 from streamverify.checks import Signals
 from streamverify.errors import ModelContractError
-from streamverify.scorers.protocol import Claim, ClaimScore, TokenRisk, Window
+from streamverify.scorers.protocol import Claim, ClaimScore, TokenRisk, Traits, Window
 from streamverify.types import Finding, FindingKind, Label, Span
 
 CONFLICT = 0.7
@@ -49,12 +49,17 @@ def features(score: ClaimScore, signals: Signals) -> dict[str, float]:
     }
 
 
-def check_calibration(calibration: Calibration) -> None:
+def check_calibration(calibration: Calibration, traits: Traits) -> None:
     """Refuse a calibration that weighs a feature nobody computes.
 
     Raises:
-        ModelContractError: names the unknown features and the known ones. Operator.
+        ModelContractError: names the unknown features and the known ones, or says that the scorer has
+            no joint pass. Operator.
     """
+    if "joint" in {*calibration.weights, *calibration.contradiction_weights} and not traits.joint:
+        raise ModelContractError(
+            "the calibration weighs the joint pass and the scorer runs none: set joint_windows"
+        )
     known = {*MODEL_FEATURES, *SIGNAL_FEATURES}
     unknown = sorted({*calibration.weights, *calibration.contradiction_weights} - known)
     if unknown:

@@ -44,7 +44,8 @@ def test_the_embedded_models_files_say_what_they_are():
     files = ModelFiles.open()
     assert files.config.name == "sv-minilm-premise-cache"
     assert files.config.window_tokens == 128
-    assert files.calibration.weights == {"single": 0.5224624872}
+    assert files.calibration.weights["single"] > 0
+    assert "development" in files.calibration.fitted_on
     assert files.revision == hashlib.sha256(files.graph.read_bytes()).hexdigest()[:12]
 
 

@@ -27,7 +27,7 @@ CLAIM = "The tower was finished in 1889."
 
 @pytest.fixture(scope="module")
 def scorer():
-    scorer = PremiseCachedScorer(threads=2)
+    scorer = PremiseCachedScorer(threads=2, joint_windows=3)
     yield scorer
     scorer.close()
 

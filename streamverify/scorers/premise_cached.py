@@ -45,6 +45,8 @@ from streamverify.types import Fingerprint, Span
 
 _PASSAGE, _CLAIM = 0, 1
 _KEYS_VALUES = ("present_keys", "present_values")
+_JOINT = 6
+"""Windows of the joint pass where the calibration weighs it."""
 _JUDGEMENT = ("logits", "token_logits")
 _INTEGERS = ("input_ids", "attention_mask", "segment", "past_mask")
 _PASTS = ("past_keys", "past_values")
@@ -73,10 +75,10 @@ class PremiseCachedScorer:
         *,
         provider: Provider = "cpu",
         threads: int | None = None,
-        cache_bytes: int = 256 * 2**20,
+        cache_bytes: int = 512 * 2**20,
         cache_precision: CachePrecision = "float32",
         single_passes: int = 5,
-        joint_windows: int = 3,
+        joint_windows: int | None = None,
     ) -> None:
         """Load and check the model.
 
@@ -90,14 +92,16 @@ class PremiseCachedScorer:
             single_passes: windows that get a single pass, those that share most with the claim; 1 or more.
                 Cited windows (`Claim.focus`) come on top.
             joint_windows: windows the joint pass sees at most, those that share most with the claim; below
-                2 there is none.
+                2 there is none. None for 6 where the model's calibration weighs that pass, and none else:
+                a pass that decides nothing is not run.
 
         Raises:
             UsageError: a number is out of range. Caller.
             ModelNotFoundError, ModelChecksumError, ModelContractError: see `ModelFiles.open`. Operator.
             ProviderError: the provider is not available. Operator.
         """
-        if single_passes < 1 or (threads is not None and threads < 1) or cache_bytes < 0 or joint_windows < 0:
+        wrong = single_passes < 1 or cache_bytes < 0 or (joint_windows is not None and joint_windows < 0)
+        if wrong or (threads is not None and threads < 1):
             raise UsageError(
                 "threads and single_passes must be at least 1, cache_bytes and joint_windows at least 0"
             )
@@ -107,7 +111,9 @@ class PremiseCachedScorer:
         self._layers, self._heads, self._size = _geometry(self._session, files.graph)
         self._tokenizer = _tokenizer(files.tokenizer)
         self._cache_precision = cache_precision
-        self._single_passes, self._joint_windows = single_passes, joint_windows
+        self._single_passes = single_passes
+        weighed = _JOINT if "joint" in files.calibration.weights else 0
+        self._joint_windows = weighed if joint_windows is None else joint_windows
         self._threads = threads or _cores()
         self._lane = ThreadPoolExecutor(self._threads, thread_name_prefix="streamverify-encode")
         self._cache = ByteBoundedCache[KeysValues](cache_bytes, lambda entry: entry.nbytes)
@@ -123,6 +129,7 @@ class PremiseCachedScorer:
             claim_tokens=files.config.claim_tokens - files.config.special_tokens,
             concurrency=self._threads,
             calibration=files.calibration,
+            joint=self._joint_windows > 1,
             title_tokens=files.config.title_tokens,
             languages=frozenset({"en"}),
         )
@@ -197,11 +204,15 @@ class PremiseCachedScorer:
         length = len(encoding.ids) - self._config.special_tokens
         if length > self._traits.claim_tokens:
             raise ScoringError(f"the claim has {length} tokens; the model reads {self._traits.claim_tokens}")
-        likely = [] if claim.only_focus else prepared.index.best(encoding.ids, self._single_passes)
+        count = max(self._single_passes, self._joint_windows)
+        ranked = [] if claim.only_focus else prepared.index.best(encoding.ids, count)
+        likely, several = ranked[: self._single_passes], ranked[: self._joint_windows]
         chosen = sorted({*likely, *claim.focus})
         pasts = {
             window: self._fetch(prepared.keys[window], prepared.ids[window], abort)[0].wide()
-            for window in sorted({*chosen, *(window for group in claim.together for window in group)})
+            for window in sorted(
+                {*chosen, *several, *(window for group in claim.together for window in group)}
+            )
         }
         passes = {window: self._judge(encoding.ids, [pasts[window]], abort) for window in chosen}
         joints: dict[tuple[int, ...], NliScore] = {
@@ -217,7 +228,6 @@ class PremiseCachedScorer:
             return joints[members]
 
         runs = len(passes)
-        several = likely[: self._joint_windows]
         together = tuple(joint(group) for group in claim.together)
         whole = joint(several) if len(several) > 1 else None
         runs += len(joints) - len(passes)

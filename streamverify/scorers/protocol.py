@@ -109,6 +109,8 @@ class Traits:
     calibration: Calibration
     contradiction: bool = True
     """Whether `NliScore.contradiction` means anything."""
+    joint: bool = True
+    """Whether `ClaimScore.joint` is given where a claim has several windows."""
     title_tokens: int = 0
     """Of a window's tokens, those kept free for its passage's title; 0 where titles are not read."""
     languages: frozenset[str] | None = None
