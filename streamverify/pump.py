@@ -147,7 +147,7 @@ class Pump:
         """
         self._known = passages_from([*self._known, *passages])
         self._incoming.append(self._known)
-        self._loop.call_soon(self._absorb)
+        self._loop.call_soon(self._absorb_soon)
 
     def cite(self, markers: Sequence[Marker]) -> None:
         """Have these checked with the sentences they stand in; see `VerifiedStream.cite`."""
@@ -206,6 +206,13 @@ class Pump:
                 await close_source(self._source, pieces)
         self._open()
         self._publish(self._session.end(self._now()))
+
+    def _absorb_soon(self) -> None:
+        # A callback of the loop is no task, and only a task may start tasks.
+        self._absorbing = self._loop.spawn(self._absorb_now, "streamverify-absorb")
+
+    async def _absorb_now(self) -> None:
+        self._absorb()
 
     def _absorb(self) -> None:
         """Begin preparing what `add_passages` brought."""

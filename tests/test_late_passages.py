@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import AsyncGenerator, AsyncIterable
 
 import pytest
@@ -15,6 +17,7 @@ from streamverify import (
     StreamStateError,
     VerifiedStream,
     Verifier,
+    retrieved,
 )
 from streamverify.chunks import VerifiedChunks, VerifiedSyncChunks
 from streamverify.moves import Words
@@ -50,6 +53,29 @@ async def test_a_stream_takes_passages_while_it_runs():
         await collect(stream)
     assert set(scorer.prepared) == {(P1.text,), (P1.text, P2.text)}
     assert stream.report.counts[Label.SUPPORTED] == 3
+
+
+def test_passages_are_taken_between_two_pieces_under_a_bare_asyncio_run():
+    """A test runner tells anyio which loop runs; a plain `asyncio.run` leaves callbacks without that."""
+
+    class Noticed(ScriptedScorer):
+        def prepare(self, windows, *, abort):
+            prepared.set()
+            return super().prepare(windows, abort=abort)
+
+    prepared, scorer = threading.Event(), Noticed()
+
+    async def answer() -> AsyncGenerator[str, None]:
+        retrieved([P1])
+        await asyncio.to_thread(prepared.wait)
+        yield "It opened in 1889."
+
+    async def run() -> None:
+        async with Verifier(scorer).stream(answer(), None) as stream:
+            await collect(stream)
+        assert stream.report.counts[Label.SUPPORTED] == 1
+
+    asyncio.run(run())
 
 
 @pytest.mark.anyio
