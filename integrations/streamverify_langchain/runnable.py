@@ -1,0 +1,280 @@
+"""`VerifiedRunnable`: a chain whose answer is verified while it streams."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar, cast
+
+from langchain_core.callbacks import adispatch_custom_event, dispatch_custom_event
+from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables.config import merge_configs
+
+from streamverify import Policy, Report, Verifier
+from streamverify.chunks import VerifiedChunks, VerifiedSyncChunks
+from streamverify.decorator import shared_verifier
+from streamverify.moves import Shown, Words
+from streamverify.passages import passages_from
+from streamverify_langchain.announce import Announcer
+from streamverify_langchain.documents import DocumentTap, documents_in
+from streamverify_langchain.texts import Shape
+from streamverify_langchain.translator import ChunkTranslator
+
+Input = TypeVar("Input")
+Output = TypeVar("Output")
+
+
+class VerifiedRunnable(Runnable[Input, Output]):
+    """A chain, verified: use it, or compose it with `|`, as the chain itself.
+
+    It is judged against what its retrievers return, and what its input and output hold under `context_key`,
+    while it runs. Under a policy that lets text flow the chunks are the very chunks, at once; under one that
+    holds text a sentence passes when it was judged. Verdicts and the report are dispatched as custom events
+    (`streamverify.verdict`, `streamverify.report`) when the reader takes the next chunk.
+
+    What runs inside the chain is seen by observers as it was generated: callbacks, traces and the events of
+    inner runs carry the raw tokens. Where that must not be, wrap the model: `VerifiedChatModel`.
+    """
+
+    def __init__(
+        self,
+        inner: Runnable[Input, Output],
+        *,
+        verifier: Verifier | None = None,
+        policy: Policy | None = None,
+        passages: Iterable[object] = (),
+        question: Callable[[Any], str | None] | None = None,
+        answer_key: str = "answer",
+        context_key: str = "context",
+        tap: bool = True,
+        name: str | None = None,
+    ) -> None:
+        """Nothing is loaded yet.
+
+        Args:
+            inner: yields `str`, AI messages, or dicts that hold one of these under `answer_key`.
+            verifier: one for the whole process by default.
+            policy: in place of the verifier's.
+            passages: known beforehand; they come first, so `[1]` in an answer means the first of them.
+            question: finds what was asked in the (first part of the) input.
+            answer_key: where dicts hold the answer.
+            context_key: where dicts, of the input and of the output, hold a list of documents.
+            tap: whether what retriever runs return counts; set it to False where a chain puts a choice of
+                it, or another order, under `context_key`.
+            name: of its runs; `VerifiedRunnable` by default.
+
+        Raises:
+            PassageError: a passage cannot be read. Caller.
+        """
+        self.inner, self.name = inner, name
+        self._verifier = verifier if verifier is not None else shared_verifier()
+        self._policy = policy if policy is not None else self._verifier.policy
+        self._passages = passages_from(passages)
+        self._question, self._context_key, self._tap = question, context_key, tap
+        self._shape = Shape(answer_key)
+
+    # LangChain passes a step what its parameters' names ask for, which its annotations do not say: the casts.
+
+    @property
+    def InputType(self) -> Any:  # noqa: N802 - LangChain's name
+        """The chain's."""
+        return self.inner.InputType
+
+    @property
+    def OutputType(self) -> Any:  # noqa: N802 - LangChain's name
+        """The chain's."""
+        return self.inner.OutputType
+
+    def invoke(self, input: Input, config: RunnableConfig | None = None, **kwargs: Any) -> Output:  # noqa: A002
+        """The chain's output, its text as the policy lets it go."""
+        return self._call_with_config(cast("Any", self._invoke), input, config, **kwargs)
+
+    async def ainvoke(self, input: Input, config: RunnableConfig | None = None, **kwargs: Any) -> Output:  # noqa: A002
+        """The chain's output, its text as the policy lets it go."""
+        return await self._acall_with_config(cast("Any", self._ainvoke), input, config, **kwargs)
+
+    def stream(
+        self,
+        input: Input,  # noqa: A002
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> Iterator[Output]:
+        """The chain's chunks, verified."""
+        return self.transform(iter([input]), config, **kwargs)
+
+    async def astream(
+        self,
+        input: Input,  # noqa: A002
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[Output]:
+        """The chain's chunks, verified."""
+        async for chunk in self.atransform(_once(input), config, **kwargs):
+            yield chunk
+
+    def transform(
+        self,
+        input: Iterator[Input],  # noqa: A002
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> Iterator[Output]:
+        """The chain's chunks for an input that streams itself, verified."""
+        yield from self._transform_stream_with_config(input, cast("Any", self._transform), config, **kwargs)
+
+    async def atransform(
+        self,
+        input: AsyncIterator[Input],  # noqa: A002
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[Output]:
+        """The chain's chunks for an input that streams itself, verified."""
+        async for chunk in self._atransform_stream_with_config(
+            input, cast("Any", self._atransform), config, **kwargs
+        ):
+            yield chunk
+
+    async def _atransform(
+        self,
+        input: AsyncIterator[Input],  # noqa: A002
+        config: RunnableConfig,
+        **kwargs: Any,
+    ) -> AsyncGenerator[Any, None]:
+        first = [await anext(input)] if self._question is not None else []
+        call = self._begin(first)
+        source = self.inner.atransform(call.awatched(first, input), self._tapped(config, call), **kwargs)
+        chunks: VerifiedChunks[Any] = VerifiedChunks(
+            source,
+            call.translator,
+            self._passages or None,
+            verifier=self._verifier,
+            policy=self._policy,
+            question=call.question,
+            on_event=call.announcer,
+        )
+        call.add_passages = chunks.add_passages
+        async with chunks:
+            try:
+                async for chunk in chunks:
+                    await _adispatch(call.announcer, config)
+                    yield chunk
+            except Exception:
+                await _adispatch(call.announcer, config)
+                raise
+        await _adispatch(call.announcer, config)
+        call.translator.finish()
+
+    def _transform(
+        self,
+        input: Iterator[Input],  # noqa: A002
+        config: RunnableConfig,
+        **kwargs: Any,
+    ) -> Iterator[Any]:
+        first = [next(input)] if self._question is not None else []
+        call = self._begin(first)
+        source = self.inner.transform(call.watched(first, input), self._tapped(config, call), **kwargs)
+        chunks: VerifiedSyncChunks[Any] = VerifiedSyncChunks(
+            source,
+            call.translator,
+            self._passages or None,
+            verifier=self._verifier,
+            policy=self._policy,
+            question=call.question,
+            on_event=call.announcer,
+        )
+        call.add_passages = chunks.add_passages
+        with chunks:
+            try:
+                for chunk in chunks:
+                    _dispatch(call.announcer, config)
+                    yield chunk
+            except Exception:
+                _dispatch(call.announcer, config)
+                raise
+        _dispatch(call.announcer, config)
+        call.translator.finish()
+
+    async def _ainvoke(self, input: Input, config: RunnableConfig, **kwargs: Any) -> Any:  # noqa: A002
+        call = self._begin([input])
+        call.watch(input)
+        output = await self.inner.ainvoke(input, self._tapped(config, call), **kwargs)
+        report = await self._check(call, call.text_of(output))
+        await _adispatch(call.announcer, config)
+        return self._shape.replaced(output, report.released)
+
+    def _invoke(self, input: Input, config: RunnableConfig, **kwargs: Any) -> Any:  # noqa: A002
+        call = self._begin([input])
+        call.watch(input)
+        output = self.inner.invoke(input, self._tapped(config, call), **kwargs)
+        text = call.text_of(output)
+        report = self._verifier.portal.run(lambda: self._check(call, text))
+        _dispatch(call.announcer, config)
+        return self._shape.replaced(output, report.released)
+
+    async def _check(self, call: _Call, text: str) -> Report:
+        stream = self._verifier.stream(
+            text, [*self._passages, *call.told], policy=self._policy, question=call.question
+        )
+        async with stream:
+            async for event in stream:
+                call.announcer(0, event)
+        return stream.report
+
+    def _begin(self, first: Sequence[Input]) -> _Call:
+        question = self._question(first[0]) if self._question is not None else None
+        return _Call(self._shape, self._context_key, question, Announcer(holds=self._policy.holds_text))
+
+    def _tapped(self, config: RunnableConfig, call: _Call) -> RunnableConfig:
+        return merge_configs(config, {"callbacks": [DocumentTap(call.tell)]}) if self._tap else config
+
+
+class _Call:
+    """What one call of the chain needs: its documents on their way to whoever judges."""
+
+    def __init__(self, shape: Shape, context_key: str, question: str | None, announcer: Announcer) -> None:
+        self._shape, self._context_key = shape, context_key
+        self.question, self.announcer = question, announcer
+        self.translator = ChunkTranslator(shape, self.watch)
+        self.told: list[object] = []
+        self.add_passages: Callable[[Sequence[object]], object] = self.told.extend
+
+    def tell(self, documents: Sequence[object]) -> None:
+        self.add_passages(documents)
+
+    def watch(self, value: object) -> None:
+        """Take the documents that a part of the input or the output holds."""
+        if documents := documents_in(value, self._context_key):
+            self.add_passages(documents)
+
+    def watched(self, first: Sequence[Input], rest: Iterator[Input]) -> Iterator[Input]:
+        for item in itertools.chain(first, rest):
+            self.watch(item)
+            yield item
+
+    async def awatched(self, first: Sequence[Input], rest: AsyncIterator[Input]) -> AsyncIterator[Input]:
+        for item in first:
+            self.watch(item)
+            yield item
+        async for item in rest:
+            self.watch(item)
+            yield item
+
+    def text_of(self, output: Any) -> str:
+        """The text of a whole output, whose documents count too."""
+        moves = self.translator.read(output, lambda _: Shown())
+        text = "".join(move.text for move in moves if isinstance(move, Words))
+        self.translator.finish()
+        return text
+
+
+async def _once(item: Input) -> AsyncIterator[Input]:
+    yield item
+
+
+async def _adispatch(announcer: Announcer, config: RunnableConfig) -> None:
+    for name, data in announcer.take():
+        await adispatch_custom_event(name, data, config=config)
+
+
+def _dispatch(announcer: Announcer, config: RunnableConfig) -> None:
+    for name, data in announcer.take():
+        dispatch_custom_event(name, data, config=config)

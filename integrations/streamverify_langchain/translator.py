@@ -1,0 +1,78 @@
+"""What the chunks of a chain mean, in the words of `streamverify.moves`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any
+
+from streamverify import UsageError
+from streamverify.moves import Cited, Ended, Move, Other, Released, Words
+from streamverify_langchain.texts import Shape, moved_by
+
+
+class ChunkTranslator:
+    """Reads the chunks of one call: strings, messages and dicts. A message is a channel, in order from 0."""
+
+    def __init__(self, shape: Shape, seen: Callable[[Any], object]) -> None:
+        """Nothing was read yet.
+
+        Args:
+            shape: finds the text.
+            seen: told every chunk before it is read.
+        """
+        self._shape, self._seen = shape, seen
+        self._channel, self._length = 0, 0
+        self._chunks = self._answers = 0
+
+    def read(self, chunk: Any, released: Released) -> Iterator[Move[Any]]:
+        """Text is text; context, tool calls, usage and metadata keep their place.
+
+        Raises:
+            UsageError: the chunk is nothing that can be verified.
+        """
+        self._seen(chunk)
+        self._chunks += 1
+        self._answers += self._shape.carries_answer(chunk)
+        key, start = self._channel, self._length
+        texts = self._shape.texts(chunk)
+        for part in texts:
+            if part.text:
+                self._length += len(part.text)
+                yield Words(key, part.text, partial(self._shape.with_text, chunk, part.slot), part.slot)
+            if part.annotations:
+                yield Cited(key, part.annotations)
+        ended = self._ends(chunk)
+        if ended:
+            yield Ended(key)
+            self._channel, self._length = key + 1, 0
+        if not any(part.text for part in texts):
+            yield Other(lambda: chunk, key)
+        elif self._shape.without_text(chunk, lambda offset: offset) is not None:
+            # Made when its turn has come: only then is it known where a citation's words stand now.
+            yield Other(lambda: self._shape.without_text(chunk, moved_by(released(key), start)), key)
+
+    def sent(self, chunk: Any) -> None:
+        """Nothing to remember."""
+
+    def halted(self, released: Released) -> Iterable[Any]:  # noqa: ARG002 - the protocol's signature
+        """A chain that was stopped just ends."""
+        return ()
+
+    def finish(self) -> None:
+        """To be called when the chain has ended.
+
+        Raises:
+            UsageError: it yielded dicts, and none held an answer.
+        """
+        if self._chunks and not self._answers:
+            raise UsageError(
+                f"nothing was verified: no chunk had the key {self._shape.answer_key!r}; "
+                "name the key of the answer with answer_key"
+            )
+
+    def _ends(self, chunk: Any) -> bool:
+        answer = chunk.get(self._shape.answer_key) if isinstance(chunk, dict) else chunk
+        if isinstance(answer, str) or answer is None:
+            return False
+        return getattr(answer, "chunk_position", "last") == "last"  # a whole message is its own last chunk
