@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from provider_loopback import serving
-from streamverify_anthropic import verification, verify_messages, verify_stream
 
 from streamverify import Flag, Halt, Label, Observe, Passage, Redact, UsageError, Verifier
 from streamverify.testing import ScriptedScorer, pieces
+from streamverify_anthropic import verification, verify_messages, verify_stream
 
 SCRIPT = {"wrong": Label.CONTRADICTED, "unknown": Label.UNSUPPORTED}
 PASSAGES = [

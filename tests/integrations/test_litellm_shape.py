@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 from pydantic import BaseModel, ConfigDict
-from streamverify_openai import verify_stream
 
 from streamverify import Flag, Label, Redact, Verifier
 from streamverify.testing import ScriptedScorer, pieces
+from streamverify_openai import verify_stream
 
 pytestmark = pytest.mark.anyio
 

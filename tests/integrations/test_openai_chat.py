@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from openai.types.chat import ChatCompletionChunk
 from provider_loopback import serving
-from streamverify_openai import verify_stream
 
 from streamverify import (
     Flag,
@@ -26,6 +25,7 @@ from streamverify import (
     Verifier,
 )
 from streamverify.testing import ScriptedScorer, pieces
+from streamverify_openai import verify_stream
 
 SCRIPT = {"wrong": Label.CONTRADICTED, "unknown": Label.UNSUPPORTED}
 PASSAGES = ["The mill was built in 1804 and has two wheels. It grinds barley."]

@@ -9,12 +9,12 @@ import anyio
 import openai
 import pytest
 from provider_loopback import serving
-from streamverify_openai import VerifiedChunks, verification, wrap_client
 from test_openai_chat import SCRIPT, TEXT, answer_frames, contents, frame
 from test_openai_responses import response_frames
 
 from streamverify import Flag, Label, PassageError, Redact, StreamFinished, UsageError, Verifier
 from streamverify.testing import ScriptedScorer
+from streamverify_openai import VerifiedChunks, verification, wrap_client
 
 PASSAGES = ["The mill was built in 1804 and has two wheels. It grinds barley."]
 RELEASED = "The mill was built in 1804. ▮ ▮ Barley is ground there"

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from provider_loopback import serving
-from streamverify_openai import verify_stream
 
 from streamverify import Flag, Halt, Label, Observe, Redact, Verifier
 from streamverify.testing import ScriptedScorer, pieces
+from streamverify_openai import verify_stream
 
 SCRIPT = {"wrong": Label.CONTRADICTED, "unknown": Label.UNSUPPORTED}
 PASSAGES = [
