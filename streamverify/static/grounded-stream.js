@@ -183,14 +183,18 @@ class GroundedStream extends HTMLElement {
 
   /** Take one event; for transports of your own. */
   feed(event) {
-    if (event.kind === 'passages') { this.passages = event.passages; return; }
+    if (event.kind === 'passages') {
+      this.passages = event.passages;
+      this.#say(event);
+      return;
+    }
     if (event.seq <= this.#seq) return;
     this.#seq = event.seq;
     if (event.kind === 'text_released') this.#text(event);
     else if (event.kind === 'sentence_closed') this.#close(event.sentence);
     else if (event.kind === 'sentence_judged') this.#judge(event);
     else if (event.report) this.#end(event);
-    this.dispatchEvent(new CustomEvent('streamverify', { detail: event, bubbles: true }));
+    this.#say(event);
   }
 
   #text({ text, span: [start, end], action }) {
@@ -340,8 +344,10 @@ class GroundedStream extends HTMLElement {
     for (const sentence of this.#sentences) if (!sentence.verdict) this.#mark(sentence, 'unverified');
     this.#note(`The answer could not be read to its end: ${message}`);
     this.#status.textContent = message;
-    this.dispatchEvent(new CustomEvent('streamverify-error', { detail: message, bubbles: true }));
+    this.#say(message, 'streamverify-error');
   }
+
+  #say(detail, name = 'streamverify') { this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true })); }
 
   #note(text) { this.#footer.append(make('div', 'note', text)); }
 }

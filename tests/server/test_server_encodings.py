@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 
@@ -81,15 +82,15 @@ cuts = st.integers(0, 1000)
 def events_of(text, policy, cut=3, error=None):
     async def run():
         source = stream_of(pieces(text, cut), error=error)
-        async with Verifier(ScriptedScorer(SCRIPT)) as verifier:
-            async with verifier.stream(source, PASSAGES, policy=policy) as stream:
-                events = []
-                try:
-                    async for event in stream:
-                        events.append(event)
-                except RuntimeError:
-                    pass
-                return events
+        events = []
+        async with (
+            Verifier(ScriptedScorer(SCRIPT)) as verifier,
+            verifier.stream(source, PASSAGES, policy=policy) as stream,
+        ):
+            with contextlib.suppress(RuntimeError):
+                async for event in stream:
+                    events.append(event)
+        return events
 
     return anyio.run(run)
 
@@ -184,7 +185,8 @@ def test_ag_ui_events_are_valid_and_carry_the_released_text(text, policy, cut):
     assert [kinds[0], kinds[-1]] == ["RUN_STARTED", "RUN_FINISHED"]
     assert read[0].thread_id == read[-1].thread_id == "t"
     assert kinds.count("TEXT_MESSAGE_START") == kinds.count("TEXT_MESSAGE_END") == bool(released(events))
-    assert "".join(event.delta for event in read if event.type.value == "TEXT_MESSAGE_CONTENT") == released(events)
+    deltas = [event.delta for event in read if event.type.value == "TEXT_MESSAGE_CONTENT"]
+    assert "".join(deltas) == released(events)
     names = [event.name for event in read if event.type.value == "CUSTOM"]
     assert names[:2] == ["streamverify.passages", "streamverify.stream_opened"]
     assert names.count("streamverify.sentence_judged") == len(events[-1].report.sentences)
@@ -202,7 +204,8 @@ def test_native_messages_are_the_events_and_read_back_as_them():
     events = events_of("".join(SENTENCES), Flag())
     messages = encoded(Native(), events, PASSAGES)
     assert messages[0].event == "passages"
-    assert json.loads(messages[0].data)["passages"][1] == {"id": "p2", "title": None, "text": "The yard is paved."}
+    sent = json.loads(messages[0].data)["passages"]
+    assert sent[1] == {"id": "p2", "title": None, "text": "The yard is paved."}
     assert [read_event(message.data) for message in messages[1:]] == events
     assert [message.event for message in messages[1:]] == [event.kind for event in events]
 
@@ -224,18 +227,19 @@ FIGURES = CitationFigures(
 def one_of_each():
     """Events built by hand: the golden file pins the wire, not what the checks find."""
     fingerprint = Fingerprint(model="m", revision="1", precision="int8", provider="cpu")
-    citation = Citation(marker="[1]", start=28, end=31, passages=("p1",), finding=CitationFinding.CORRECT, score=0.97)
+    correct = CitationFinding.CORRECT
+    citation = Citation(marker="[1]", start=28, end=31, passages=("p1",), finding=correct, score=0.97)
     finding = Finding(kind=FindingKind.NUMBER_MISMATCH, start=22, end=26, detail="1804, not 1805")
-    evidence = Evidence(passage="p1", start=0, end=27, text="The mill was built in 1804.", score=0.97, label=Label.SUPPORTED)
-    fields = {"index": 0, "label": Label.SUPPORTED, "score": 0.97, "evidence": (evidence,), "citations": (citation,)}
+    supported = Label.SUPPORTED
+    text = "The mill was built in 1804."
+    evidence = Evidence(passage="p1", start=0, end=27, text=text, score=0.97, label=supported)
+    verdict = {"label": supported, "score": 0.97, "evidence": (evidence,), "citations": (citation,)}
     sentence = Sentence(index=0, text="The mill 🌾 was built in 1804 [1]. ", start=0, end=33)
     report = Report(
         outcome="finished",
         answer=sentence.text,
         released=sentence.text,
-        sentences=(
-            JudgedSentence(**sentence.model_dump(), **{k: v for k, v in fields.items() if k != "index"}, action=Action.RELEASE),
-        ),
+        sentences=(JudgedSentence(**sentence.model_dump(), **verdict, action=Action.RELEASE),),
         counts={label: int(label is Label.SUPPORTED) for label in Label},
         grounding_score=0.97,
         citation_accuracy=1.0,
@@ -245,7 +249,13 @@ def one_of_each():
         fingerprint=fingerprint,
     )
     passages = (PassageSummary(id="p1", title="The mill", chars=62),)
-    judged = {**fields, "findings": (finding,), "unsupported_spans": (Span(22, 26),), "reason": ""}
+    judged = {
+        "index": 0,
+        **verdict,
+        "findings": (finding,),
+        "unsupported_spans": (Span(22, 26),),
+        "reason": "",
+    }
     stops = {"error": "sentence 0 is contradicted", "outcome": "halted"}
     return [
         StreamOpened(seq=0, at_ms=0, passages=passages, fingerprint=fingerprint, policy="flag"),
@@ -258,7 +268,10 @@ def one_of_each():
     ]
 
 
-@pytest.mark.parametrize(("name", "encoding"), [("native", Native()), ("ai_sdk", AiSdk(major=7)), ("ag_ui", AgUi())])
+WIRES = [("native", Native()), ("ai_sdk", AiSdk(major=7)), ("ag_ui", AgUi())]
+
+
+@pytest.mark.parametrize(("name", "encoding"), WIRES)
 def test_the_wire_is_what_the_golden_file_says(name, encoding):
     """A change of these files is a change of the contract: say so in the changelog."""
     *before, finished, halted, failed = one_of_each()

@@ -196,7 +196,8 @@ async def test_a_run_goes_on_where_it_was_when_its_reader_comes_back():
             group.start_soon(again)
             await again.until("And more.")
             again.disconnect()
-        seqs = [int(frame.id.rpartition(":")[2]) for frame in [*frames(first.body), *frames(again.body)] if frame.id]
+        ids = [frame.id for frame in [*frames(first.body), *frames(again.body)] if frame.id]
+        seqs = [int(event_id.rpartition(":")[2]) for event_id in ids]
         assert seqs == list(range(len(seqs)))
     assert source.closed.is_set()
 
