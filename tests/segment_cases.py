@@ -249,6 +249,7 @@ BLOCKS = {
         "Title\n=====\n¦Text.",
         "Title\n-----\n¦Text.",
         "Revenue grew.\n¦---\n¦Costs fell.",
+        "One. ¦Two\n¦=====\n¦Text.",
         "Revenue grew.\n\n¦* * *\n\n¦Costs fell.",
     ],
     "lists": [

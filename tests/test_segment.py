@@ -149,6 +149,15 @@ def test_only_the_last_sentences_wait_for_the_end(text: str):
     assert longest <= 16 + 1000 + 1
 
 
+@pytest.mark.parametrize("unit", ["word ", "x", "| ", "\n", "- ", "a. b ", "`"])
+def test_an_endless_sentence_is_handed_over_as_it_grows(unit: str):
+    segmenter, longest = SentenceSegmenter(max_chars=100), 0
+    for piece in [unit] * 2000:
+        segmenter.feed(piece)
+        longest = max(longest, len(segmenter._text))
+    assert longest <= 100 + 1000 + len(unit)
+
+
 @given(texts)
 def test_no_language_breaks_the_laws(text: str):
     for language in ("de", "ja", "hi", "ar", "zz", ""):
@@ -298,6 +307,7 @@ def test_an_answer_without_a_stop_is_cut_at_the_limit(unit: str):
         ("this one fills up. T next", ["this one fills up. ", "T next"]),
         ("this one is far. " + " " * 9 + "Next", ["this one is far. " + " " * 3, " " * 6 + "Next"]),
         ("this one is just 20.\n\n# T", ["this one is just 20.", "\n\n# T"]),
+        ("this one is just 9.\r\n\r\n# T", ["this one is just 9.", "\r\n\r\n# T"]),
     ],
 )
 def test_a_long_sentence_is_cut_at_the_last_blank_in_its_second_half(text: str, expected: list[str]):
