@@ -107,7 +107,10 @@ def load_groups(
     groups: dict[Group, list[tuple[float, list[Context]]]] = {}
     held_out: list[Context] = []
     manifest = []
+    shares = read_shares(plan.mixture)
     for spec in read_mixture(plan.mixture):
+        if not shares.get(spec.group, 0):
+            continue
         made = plan.run / "sets" / f"{spec.name}.jsonl.gz"
         path = made if made.exists() else plan.data / "train" / made.name
         contexts = load_cached(path, tokenizer, plan.run / "cache")
