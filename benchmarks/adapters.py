@@ -99,7 +99,7 @@ ADAPTERS: dict[str, Run] = {"openai chat": openai_chat, "anthropic messages": an
 
 
 async def measure(run: Run, policy: Policy, repeats: int) -> tuple[float, float]:
-    """Total time at `RATE` as a ratio to the core's; microseconds added to a chunk, without pacing or model."""
+    """Total time at `RATE` as a ratio to the core's; microseconds added to a chunk without pacing."""
     ratios: list[float] = []
     added: list[float] = []
     async with Verifier() as verifier:
@@ -127,9 +127,8 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
     missed = False
-    print(
-        f"| adapter | policy | total ratio at {RATE:g} tokens/s | added us/chunk unthrottled |\n|---|---|---|---|"
-    )
+    print(f"| adapter | policy | total ratio at {RATE:g} tokens/s | added us/chunk unthrottled |")
+    print("|---|---|---|---|")
     for name, run in ADAPTERS.items():
         for policy_name, policy in POLICIES.items():
             ratio, added = anyio.run(measure, run, policy, options.repeats)

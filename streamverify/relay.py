@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import threading
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -165,7 +166,7 @@ class Relay(Generic[T]):
         """
         self._source, self._translator = source, translator
         self._open_stream, self._holds, self._on_event = open_stream, holds, on_event
-        self._loop = current_loop()
+        self._loop, self._thread = current_loop(), threading.get_ident()
         self._scope, self._reading = anyio.CancelScope(), anyio.CancelScope()
         self._finished, self._news, self._space = anyio.Event(), anyio.Event(), anyio.Event()
         self._out: deque[T] = deque()
@@ -199,24 +200,29 @@ class Relay(Generic[T]):
     async def stop(self) -> None:
         """Cancel what still runs and wait for its end."""
         self._scope.cancel()
-        self._out.clear()
         with anyio.CancelScope(shield=True):
             await self._finished.wait()
+        self._out.clear()  # a closed stream shows nothing more
 
     def abandon(self) -> None:
         """`stop` without waiting, from any thread."""
         self._loop.call_soon(self._scope.cancel)
 
     def add_passages(self, passages: Sequence[Passage]) -> None:
-        """Judge what closes from now on, in every channel, against these too; in the relay's own loop."""
+        """Judge what closes from now on, in every channel, against these too; from any thread.
+
+        A chunk that is read afterwards, in the same thread, is judged against them.
+        """
+        if threading.get_ident() == self._thread:
+            self._absorb(passages)
+        else:
+            self._loop.call_soon(lambda: self._absorb(passages))
+
+    def _absorb(self, passages: Sequence[Passage]) -> None:
         self._passages += passages
         for channel in filter(None, [self._spare, *self._channels.values()]):
             if channel.opened:
                 channel.stream.add_passages(passages)
-
-    def add_passages_soon(self, passages: Sequence[Passage]) -> None:
-        """`add_passages` from any thread; a chunk read in that thread afterwards comes after them."""
-        self._loop.call_soon(lambda: self.add_passages(passages))
 
     def released(self, key: Key) -> Shown:
         """What a reader may see of a channel's text so far."""

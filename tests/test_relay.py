@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 from dataclasses import dataclass, field
 
 import anyio
@@ -255,8 +256,6 @@ def test_a_synchronous_stream_is_read_in_one_thread_and_closed_there():
         closed = False
 
         def __iter__(self):
-            import threading
-
             for number in range(10_000):
                 threads.add(threading.get_ident())
                 yield Chunk(0, f"The mill has {number} stones. ")
@@ -271,8 +270,6 @@ def test_a_synchronous_stream_is_read_in_one_thread_and_closed_there():
         assert stream.reports[0].outcome == "failed"
         with pytest.raises(StopIteration):
             next(stream)
-        import threading
-
         for thread in threading.enumerate():
             if thread.ident in threads:
                 thread.join(20)
