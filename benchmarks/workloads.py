@@ -46,12 +46,13 @@ def answer(pieces: int, seed: int = 0) -> list[str]:
     return made[:pieces]
 
 
-async def paced(pieces: Sequence[str], rate: float | None) -> AsyncGenerator[str, None]:
-    """The pieces at `rate` a second on a fixed schedule, or as fast as they are taken.
+async def paced(pieces: Sequence[str], rate: float | None, prefill: float = 0.0) -> AsyncGenerator[str, None]:
+    """The pieces at `rate` a second on a fixed schedule, or as fast as they are taken, after `prefill` seconds.
 
     A reader that comes late does not move the schedule, as it would not move a model at the other end of
     a connection.
     """
+    await anyio.sleep(prefill)
     start = time.perf_counter()
     for index, piece in enumerate(pieces):
         if rate is not None:
