@@ -44,7 +44,6 @@ async def openai_chat(
 ) -> float:
     """Likewise for chat completion chunks."""
     from openai.types.chat import ChatCompletionChunk
-
     from streamverify_openai import verify_stream
 
     def made(delta: dict[str, Any], finish: str | None) -> ChatCompletionChunk:
@@ -67,7 +66,6 @@ async def anthropic_messages(
 ) -> float:
     """Likewise for the raw events of a message."""
     from anthropic.types import RawContentBlockDeltaEvent, TextDelta
-
     from streamverify_anthropic import verify_stream
 
     chunks = [

@@ -7,8 +7,8 @@
 
 Every figure but the lags is a ratio or a difference within the run. A bare stream is the source read
 to its end by the same event loop; both wait for the same prefill before the first token, as for a model that
-reads its prompt. CPU is the process's own time, the bare stream's taken off; encoding the passages, which happens
-once for each however many answers use it, is told apart from what the claims cost.
+reads its prompt. CPU is the process's own time, the bare stream's taken off; encoding the passages,
+which happens once for each however many answers use it, is told apart from what the claims cost.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def answer(pieces: int, seed: int = 0) -> list[str]:
 
 
 async def paced(pieces: Sequence[str], rate: float | None, prefill: float = 0.0) -> AsyncGenerator[str, None]:
-    """The pieces at `rate` a second on a fixed schedule, or as fast as they are taken, after `prefill` seconds.
+    """The pieces at `rate` a second on a fixed schedule, or as fast as they are taken, after a prefill.
 
     A reader that comes late does not move the schedule, as it would not move a model at the other end of
     a connection.

@@ -12,6 +12,7 @@ from typing import Self
 
 import anyio
 
+from streamverify import events
 from streamverify.assess import Basis
 from streamverify.calibration import Calibration
 from streamverify.citing import CitationOptions
@@ -244,6 +245,7 @@ class Verifier:
         with self._lock:
             self._refuse_closed()
             if self._basis is None or self._workers is None:
+                events.build()
                 given = self._given
                 scorer = given if isinstance(given, Scorer) else given()
                 self._basis = Basis(
