@@ -169,7 +169,8 @@ _HOMES = {
     "decorator": "CheckedAnswer VerifiedPieces VerifiedSyncPieces verified",
     "errors": (
         "InputFileError MissingExtraError ModelChecksumError ModelContractError ModelError "
-        "ModelNotFoundError PassageError PieceError ProviderError ScoringError ScoringTimeoutError StreamStateError "
+        "ModelNotFoundError PassageError PieceError ProviderError ScoringError ScoringTimeoutError "
+        "StreamStateError "
         "StreamVerifyError UsageError"
     ),
     "events": (

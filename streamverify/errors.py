@@ -41,7 +41,7 @@ class PieceError(UsageError):
 
 
 class InputFileError(UsageError):
-    """A file, or standard input, does not hold what it should; the message is one line that names the place."""
+    """A file, or standard input, does not hold what it should; the message names the place in one line."""
 
     def __init__(
         self, path: Path | str, problem: str, *, line: int | None = None, field: str | None = None
@@ -102,7 +102,7 @@ class ProviderError(ModelError):
         """Name the provider wanted and those the runtime offers."""
         self.wanted, self.available = wanted, tuple(available)
         super().__init__(
-            f"provider {wanted!r} is not available; this onnxruntime offers {', '.join(available) or 'none'}: "
+            f"provider {wanted!r} is not available here, only {', '.join(available) or 'none'}: "
             "for CUDA, uninstall onnxruntime and install onnxruntime-gpu, or choose provider='cpu'"
         )
 

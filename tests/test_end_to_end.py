@@ -107,7 +107,7 @@ def test_another_language_is_unverified_and_says_so(verifier):
 
 
 def test_a_sentence_too_long_for_the_model_is_unverified_and_never_cut(verifier):
-    endless = "The tower that " + "and that ".join(f"was seen by visitor {n} " for n in range(60)) + "is tall."
+    endless = "The tower that " + "and that ".join(f"visitor {n} saw " for n in range(60)) + "is tall."
     [sentence] = verifier.check_sync(endless, TOWER).sentences
     assert sentence.label is Label.UNVERIFIED
     assert sentence.reason.startswith("too_long")

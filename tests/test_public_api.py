@@ -40,7 +40,8 @@ def test_importing_changes_nothing_outside():
     code = (
         "import os, threading, warnings, logging\n"
         "def state():\n"
-        "    return dict(os.environ), threading.active_count(), warnings.filters[:], logging.root.handlers[:]\n"
+        "    handlers = logging.root.handlers[:]\n"
+        "    return dict(os.environ), threading.active_count(), warnings.filters[:], handlers\n"
         "before = state()\n"
         f"from streamverify import {', '.join(streamverify.__all__)}\n"
         "assert before == state()"
