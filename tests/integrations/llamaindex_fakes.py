@@ -56,8 +56,8 @@ class Scripted(CustomLLM):
 
         return generate()
 
-    async def astream_chat(self, messages: Any, **options: Any):
-        words = await super().astream_chat(messages, **options)
+    async def astream_complete(self, prompt: str, formatted: bool = False, **options: Any):
+        words = await super().astream_complete(prompt, formatted, **options)
 
         async def one_by_one():
             async for word in words:
