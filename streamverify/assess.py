@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from streamverify.calibration import Calibration
 from streamverify.citations import Marker, markup
-from streamverify.citing import CitationOptions, Citing, added
+from streamverify.citing import CitationOptions, Citing, added, seen_as
 from streamverify.claims import Reading, read
 from streamverify.evidence import evidence_for
 from streamverify.judge import check_calibration, conflict, label_for, unsupported_spans
@@ -121,7 +121,10 @@ class Assessor:
     def _verdict(self, sentence: Sentence, measured: Measured) -> Verdict:
         basis, material, claim, score = self._basis, self._material, measured.claim, measured.score
         contradiction = basis.scorer.traits.contradiction
-        label, probability = label_for(basis.calibration, measured.features, contradiction=contradiction)
+        # A claim that cites several passages may need them together; whichever reading speaks for it counts.
+        readings = [measured.features, *(seen_as(measured.features, joint) for joint in score.together)]
+        best = max(readings, key=basis.calibration.probability)
+        label, probability = label_for(basis.calibration, best, contradiction=contradiction)
         findings = list(measured.checked.findings)
         ids = [passage.id for passage in material.passages]
         if (disagreement := conflict(claim, score, material.windows, ids)) is not None:

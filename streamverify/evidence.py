@@ -17,6 +17,10 @@ SHOWN = 3
 """Pieces of evidence a verdict carries at most."""
 
 
+_SURE = 0.5
+"""Probability at which a window by itself speaks for or against a claim."""
+
+
 def stems(text: str) -> frozenset[str]:
     """Stems of the content words."""
     return frozenset(stem(word.folded) for word in words(text) if word.folded not in STOP_WORDS)
@@ -64,7 +68,7 @@ def evidence_for(
         window = windows[entry.window]
         span = pin(window, claim)
         passage = passages[window.passage]
-        meaning, probability = _meaning(entry.score, label)
+        meaning, probability = _meaning(entry.score, label, decides=not shown)
         piece = Evidence(
             passage=passage.id,
             start=span.start,
@@ -80,11 +84,12 @@ def evidence_for(
     return tuple(shown)
 
 
-def _meaning(score: NliScore, label: Label) -> tuple[Label, float]:
-    if label is Label.CONTRADICTED and score.contradiction >= score.entailment:
-        return Label.CONTRADICTED, score.contradiction
-    if label is Label.SUPPORTED and score.entailment >= score.contradiction:
+def _meaning(score: NliScore, label: Label, *, decides: bool) -> tuple[Label, float]:
+    """What a window says by itself; the one that decided says what the verdict says."""
+    if score.entailment >= _SURE or (decides and label is Label.SUPPORTED):
         return Label.SUPPORTED, score.entailment
+    if score.contradiction >= _SURE or (decides and label is Label.CONTRADICTED):
+        return Label.CONTRADICTED, score.contradiction
     return Label.UNSUPPORTED, score.neutral
 
 

@@ -33,7 +33,7 @@ _CONTEXT = 600
 
 
 class EndpointRewrite:
-    """Callable for `Repair`; open connections belong to the event loop that uses it."""
+    """Callable for `Repair`; holds no connection between two repairs."""
 
     def __init__(
         self,
@@ -63,8 +63,9 @@ class EndpointRewrite:
             raise UsageError("max_tokens must be at least 1")
         if client is not None and (base_url is not None or api_key is not None):
             raise UsageError("give a client, or base_url and api_key, not both")
-        openai = require("openai", extra="openai", feature="EndpointRewrite")
-        self._client: Any = client or openai.AsyncOpenAI(base_url=base_url, api_key=api_key, max_retries=1)
+        self._openai: Any = require("openai", extra="openai", feature="EndpointRewrite")
+        self._given = client
+        self._address: dict[str, Any] = {"base_url": base_url, "api_key": api_key, "max_retries": 1}
         self._model = model
         self._options: dict[str, Any] = {"max_tokens": max_tokens}
         if temperature is not None:
@@ -76,7 +77,14 @@ class EndpointRewrite:
         Raises:
             openai.OpenAIError: the endpoint failed after a second try. Operator.
         """
-        completion = await self._client.chat.completions.create(
+        if self._given is not None:
+            return await self._asked(self._given, request)
+        # A client of its own for each repair: they are rare, and the event loop may be another each time.
+        async with self._openai.AsyncOpenAI(**self._address) as client:
+            return await self._asked(client, request)
+
+    async def _asked(self, client: Any, request: RepairRequest) -> str:
+        completion = await client.chat.completions.create(
             model=self._model,
             messages=[
                 {"role": "system", "content": _INSTRUCTIONS},

@@ -218,7 +218,10 @@ def main() -> None:
             n: round(float(w), 4) for n, w in zip(AGAINST, opposed, strict=True) if w > 1e-4
         },
         contradiction_bias=round(start, 4),
-        fitted_on=f"{options.first.name} and, at {options.share:g} of its weight, {options.second.name} (development sets)",
+        fitted_on=(
+            f"{options.first.name} and, at {options.share:g} of its weight, "
+            f"{options.second.name} (development sets)"
+        ),
     )
     options.out.write_text(calibration.model_dump_json(indent=2) + "\n", encoding="utf-8")
     print(options.out.read_text(encoding="utf-8"))
