@@ -5,6 +5,7 @@ Before: an adapter chose a `Translator`. After: `relay.py` moves the stream.
 
 from __future__ import annotations
 
+import threading
 import weakref
 from collections.abc import (
     AsyncIterable,
@@ -27,7 +28,7 @@ from streamverify.policy import Policy
 from streamverify.relay import Relay
 from streamverify.sources import close_source
 from streamverify.stream import VerifiedStream
-from streamverify.types import Passage, Report
+from streamverify.types import Report
 from streamverify.verifier import Verifier
 
 T = TypeVar("T")
@@ -73,7 +74,7 @@ class VerifiedChunks(AsyncIterator[T], Generic[T]):
         def open_stream(pieces: AsyncIterable[str]) -> VerifiedStream:
             return used.stream(pieces, known, policy=chosen, question=question)
 
-        self._source, self._known = source, known or ()
+        self._source, self._known, self._lock = source, known or (), threading.Lock()
         self._make: Callable[[], Relay[T]] = lambda: Relay(
             source, translator, open_stream, holds=chosen.holds_text, on_event=on_event
         )
@@ -119,27 +120,19 @@ class VerifiedChunks(AsyncIterator[T], Generic[T]):
         self._closed = True
 
     def add_passages(self, passages: Iterable[object]) -> None:
-        """Judge the sentences that close from now on against these too.
+        """Judge the sentences that close from now on against these too; safe from any thread.
 
-        Call it in the stream's own event loop, while the stream is read; what is known already is skipped.
+        To be called while the stream is read. What is known already is skipped.
 
         Raises:
             PassageError: a passage cannot be read, or an id is known with another text. Caller.
         """
-        new = self._take(passages)
-        if new and self._relay is not None:
-            self._relay.add_passages(new)
-
-    def add_passages_soon(self, passages: Iterable[object]) -> None:
-        """`add_passages` from the thread that reads the source."""
-        new = self._take(passages)
-        if new and self._relay is not None:
-            self._relay.add_passages_soon(new)
-
-    def _take(self, passages: Iterable[object]) -> Sequence[Passage]:
-        before = len(self._known)
-        self._known = passages_from([*self._known, *passages])
-        return self._known[before:]
+        with self._lock:
+            before = len(self._known)
+            self._known = passages_from([*self._known, *passages])
+            new = self._known[before:]
+            if new and self._relay is not None:
+                self._relay.add_passages(new)
 
     async def close(self) -> None:
         """`aclose`, under the name provider streams give it."""
@@ -219,8 +212,8 @@ class VerifiedSyncChunks(Iterator[T], Generic[T]):
             _close(self._source)
 
     def add_passages(self, passages: Iterable[object]) -> None:
-        """As `VerifiedChunks.add_passages`; to be called in the thread that reads the source."""
-        self._chunks.add_passages_soon(passages)
+        """As `VerifiedChunks.add_passages`."""
+        self._chunks.add_passages(passages)
 
     @property
     def events(self) -> Sequence[tuple[Key, Event]]:
