@@ -74,7 +74,7 @@ def test_providers_are_those_asked_for_or_an_error():
     assert providers_for("auto", [CUDA, CPU]) == [CUDA, CPU]
     assert providers_for("auto", [CPU]) == [CPU]
     assert providers_for("cuda", [CUDA, CPU]) == [CUDA, CPU]
-    with pytest.raises(ProviderError, match=r"'cuda'.*offers CPUExecutionProvider.*onnxruntime-gpu"):
+    with pytest.raises(ProviderError, match=r"'cuda'.*only CPUExecutionProvider.*onnxruntime-gpu"):
         providers_for("cuda", [CPU])
 
 
