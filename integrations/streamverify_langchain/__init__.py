@@ -18,6 +18,16 @@ require("langchain_core", extra="langchain", feature="streamverify_langchain")
 
 from streamverify_langchain.announce import REPORT, VERDICT  # noqa: E402 - the missing extra is told first
 from streamverify_langchain.documents import DocumentTap  # noqa: E402
+from streamverify_langchain.handler import Answer, GroundingCallbackHandler  # noqa: E402
+from streamverify_langchain.model import VerifiedChatModel  # noqa: E402
 from streamverify_langchain.runnable import VerifiedRunnable  # noqa: E402
 
-__all__ = ["REPORT", "VERDICT", "DocumentTap", "VerifiedRunnable"]
+__all__ = [
+    "REPORT",
+    "VERDICT",
+    "Answer",
+    "DocumentTap",
+    "GroundingCallbackHandler",
+    "VerifiedChatModel",
+    "VerifiedRunnable",
+]

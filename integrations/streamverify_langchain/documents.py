@@ -60,6 +60,11 @@ class DocumentTap(BaseCallbackHandler):
         self._told = told
         self._runs = RunTree()
         self._documents: dict[UUID, list[Document]] = {}
+        self._retrieving: dict[UUID, bool] = {}
+
+    def root(self, run: UUID | None) -> UUID | None:
+        """The run of the whole call that `run` belongs to; None where it was not seen."""
+        return self._runs.root(run)
 
     def documents(self, run: UUID | None) -> Sequence[Document]:
         """What was retrieved so far in the call that `run` belongs to, in order."""
@@ -88,19 +93,49 @@ class DocumentTap(BaseCallbackHandler):
         if self._runs.end(run_id):
             self._documents.pop(run_id, None)
 
+    def on_tool_start(
+        self,
+        serialized: dict[str, Any],  # noqa: ARG002
+        input_str: str,  # noqa: ARG002
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        **_: Any,
+    ) -> None:
+        """Remember where the run belongs: tools retrieve too."""
+        self._runs.begin(run_id, parent_run_id)
+
+    def on_retriever_start(
+        self,
+        serialized: dict[str, Any],  # noqa: ARG002
+        query: str,  # noqa: ARG002
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        **_: Any,
+    ) -> None:
+        """Note whether this one works for another retriever, whose choice counts then."""
+        self._retrieving[run_id] = parent_run_id in self._retrieving
+
     def on_retriever_end(
         self,
         documents: Sequence[Document],
         *,
-        run_id: UUID,  # noqa: ARG002
+        run_id: UUID,
         parent_run_id: UUID | None = None,
         **_: Any,
     ) -> None:
         """Keep what was retrieved."""
+        if self._retrieving.pop(run_id, False):
+            return
         if (root := self._runs.root(parent_run_id)) is not None:
             self._documents.setdefault(root, []).extend(documents)
         if self._told is not None:
             self._told(documents)
+
+    def on_retriever_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:  # noqa: ARG002
+        """Forget a retrieval that failed."""
+        self._retrieving.pop(run_id, None)
 
 
 def documents_in(value: object, key: str) -> list[object]:

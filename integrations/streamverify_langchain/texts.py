@@ -13,7 +13,7 @@ from langchain_core.messages.tool import tool_call_chunk
 from streamverify import UsageError
 from streamverify.moves import Shown
 
-_SPELLED_OUT = "logprobs"
+SPELLED_OUT = "logprobs"
 """The part of a message's metadata that repeats its text, token by token."""
 
 _OF_EVERY_CHUNK = frozenset({"model_provider", "output_version"})
@@ -75,7 +75,7 @@ class Shape:
         if isinstance(answer.content, list):
             kept = [block for block in answer.content if not _is_text(block)]
             content = [{"type": "text", "text": text}, *kept]
-        metadata = {k: v for k, v in answer.response_metadata.items() if k != _SPELLED_OUT}
+        metadata = {k: v for k, v in answer.response_metadata.items() if k != SPELLED_OUT}
         message = answer.model_copy(update={"content": content, "response_metadata": metadata})
         return self._put(output, message, alone=False)
 
@@ -130,7 +130,7 @@ def _slot(block: dict[str, Any], place: int) -> int:
     return index if isinstance(index, int) else place
 
 
-def _chunk_of(answer: AIMessage) -> AIMessageChunk:
+def chunk_of(answer: AIMessage) -> AIMessageChunk:
     """The message as a chunk: a whole one too, since only chunks can be added to the chunks sent before."""
     if isinstance(answer, AIMessageChunk):
         return answer
@@ -151,7 +151,7 @@ def _message_with(answer: Any, slot: int, text: str) -> Any:
         block = next(b for place, b in enumerate(blocks) if _is_text_at(b, place, slot))
         content = [{**{k: v for k, v in block.items() if k != "annotations"}, "text": text}]
     # Added up, the chunks of an answer must say what is beside the text once: `_without` says it.
-    return _chunk_of(answer).model_copy(
+    return chunk_of(answer).model_copy(
         update={
             "content": content,
             "response_metadata": {k: v for k, v in answer.response_metadata.items() if k in _OF_EVERY_CHUNK},
@@ -167,11 +167,11 @@ def _message_with(answer: Any, slot: int, text: str) -> Any:
 
 def _without(answer: AIMessage, moved: Callable[[int], int]) -> AIMessage | None:
     """The message without its text; None where nothing is left."""
-    chunk = _chunk_of(answer)
+    chunk = chunk_of(answer)
     content: Any = ""
     if isinstance(chunk.content, list):
         content = [kept for block in chunk.content if (kept := _block_without(block, moved)) is not None]
-    metadata = {k: v for k, v in chunk.response_metadata.items() if k != _SPELLED_OUT}
+    metadata = {k: v for k, v in chunk.response_metadata.items() if k != SPELLED_OUT}
     says = (
         content,
         metadata.keys() - _OF_EVERY_CHUNK,

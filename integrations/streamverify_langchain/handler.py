@@ -1,0 +1,330 @@
+"""`GroundingCallbackHandler`: verifies what a chain's models say, without touching it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from functools import partial
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+from uuid import UUID
+
+import anyio
+import anyio.lowlevel
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from langchain_core.callbacks import AsyncCallbackHandler, adispatch_custom_event
+from langchain_core.messages import BaseMessage
+from langchain_core.outputs import ChatGenerationChunk, GenerationChunk, LLMResult
+from langchain_core.runnables import RunnableConfig, ensure_config
+
+from streamverify import Event, Policy, StreamStateError, UsageError, Verifier
+from streamverify.decorator import shared_verifier
+from streamverify.passages import passages_from
+from streamverify_langchain.announce import Announcer
+from streamverify_langchain.documents import DocumentTap
+
+
+class Answer(NamedTuple):
+    """Whose event it is."""
+
+    root: UUID
+    """The run of the whole call."""
+    run: UUID
+    """The model's run."""
+
+
+OnAnswer = Callable[[Answer, Event], object]
+
+
+class _Watch:
+    """The text of one model run on its way to its check.
+
+    Under LangChain's third event protocol a model's text comes twice: as tokens from within the model, and
+    as events. The events are complete, so from the first one on they alone count; what tokens brought
+    before it is skipped in them.
+    """
+
+    def __init__(self, send: MemoryObjectSendStream[str]) -> None:
+        self._send = send
+        self._by_events = False
+        self._ahead = 0
+        self.said = self._ended = False
+        self.error: Exception | None = None
+        self.done = anyio.Event()
+
+    def token(self, text: str) -> None:
+        if not self._by_events:
+            self._ahead += len(text)
+            self._say(text)
+
+    def event(self, event: Any) -> None:
+        self._by_events = True
+        delta = event.get("delta") if isinstance(event, dict) else None
+        if isinstance(delta, dict) and delta.get("type") == "text-delta":
+            text = str(delta.get("text", ""))
+            skipped = min(self._ahead, len(text))
+            self._ahead -= skipped
+            self._say(text[skipped:])
+
+    def whole(self, text: str) -> None:
+        """What a model that does not stream said."""
+        if not self.said:
+            self._say(text)
+
+    def end(self, error: BaseException | None = None) -> None:
+        if self._ended:
+            return
+        self._ended = True
+        if error is not None and not isinstance(error, Exception):
+            error = RuntimeError(f"the model was stopped: {type(error).__name__}")
+        self.error = error
+        self._send.close()
+
+    def _say(self, text: str) -> None:
+        if text:
+            self.said = True
+            # A check that has failed reads no more.
+            with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+                self._send.send_nowait(text)
+
+
+class GroundingCallbackHandler(AsyncCallbackHandler):
+    """Has what models say checked beside the chain, which it neither alters nor slows.
+
+        async with GroundingCallbackHandler(on_event=print) as handler:
+            await chain.ainvoke(question, config={"callbacks": [handler]})
+
+    A callback only enqueues; the checks run in this handler's own tasks, which leaving the block waits for.
+    An answer is judged against what was retrieved in the same call before its model began. A check that
+    fails, or an `on_event` that raises, does not disturb the chain: it is raised on leaving the block. One
+    handler serves any number of calls at once, asynchronous ones and such as run in other threads.
+    """
+
+    run_inline = True  # documents must be there before the model starts
+    raise_error = True  # LangChain would only log what goes wrong here
+
+    def __init__(
+        self,
+        on_event: OnAnswer | None = None,
+        *,
+        verifier: Verifier | None = None,
+        policy: Policy | None = None,
+        passages: Sequence[object] = (),
+        tags: Collection[str] = (),
+        custom_events: bool = False,
+    ) -> None:
+        """Nothing is loaded yet.
+
+        Args:
+            on_event: told every event, with the answer it belongs to.
+            verifier: one for the whole process by default.
+            policy: in place of the verifier's; what it would withhold is only in its events and report.
+            passages: known beforehand; they come before what is retrieved.
+            tags: only models that carry one of these are checked; all are by default. A model that merely
+                rewrites the question is better left out.
+            custom_events: also dispatch verdicts and reports as custom events. The end of a model's run then
+                waits for its last verdict, for a chain that has ended passes nothing on.
+
+        Raises:
+            PassageError: a passage cannot be read. Caller.
+        """
+        self._on_event, self._tags, self._custom = on_event, frozenset(tags), custom_events
+        self._verifier = verifier if verifier is not None else shared_verifier()
+        self._policy = policy if policy is not None else self._verifier.policy
+        self._passages = passages_from(passages)
+        self._tap = DocumentTap()
+        self._watches: dict[UUID, _Watch] = {}
+        self._failures: list[Exception] = []
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def __aenter__(self) -> Self:
+        """Be ready for calls.
+
+        Raises:
+            StreamStateError: it was entered before. Caller.
+        """
+        if self._loop is not None:
+            raise StreamStateError("a GroundingCallbackHandler can be entered once; make another")
+        self._loop = asyncio.get_running_loop()
+        self._begun, begun = anyio.create_memory_object_stream[_Begun](math.inf)
+        self._group = anyio.create_task_group()
+        await self._group.__aenter__()
+        self._group.start_soon(self._serve, begun)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Wait for every check; after an error in the block, stop them instead.
+
+        Raises:
+            Exception: what went wrong in a check or in `on_event`, in a group where it was several things.
+        """
+        await anyio.lowlevel.checkpoint()  # what other threads posted is taken first
+        self._begun.close()
+        for watch in tuple(self._watches.values()):
+            watch.end()
+        if error is not None:
+            self._group.cancel_scope.cancel()
+        await self._group.__aexit__(None, None, None)
+        if error is None and self._failures:
+            if len(self._failures) == 1:
+                raise self._failures[0]
+            raise ExceptionGroup("checks failed", self._failures)
+
+    async def on_chain_start(self, *args: Any, **kwargs: Any) -> None:
+        """Remember where the run belongs."""
+        self._post(self._tap.on_chain_start, *args, **kwargs)
+
+    async def on_chain_end(self, *args: Any, **kwargs: Any) -> None:
+        """Forget a call that has ended."""
+        self._post(self._tap.on_chain_end, *args, **kwargs)
+
+    async def on_chain_error(self, *args: Any, **kwargs: Any) -> None:
+        """Forget a call that has failed."""
+        self._post(self._tap.on_chain_error, *args, **kwargs)
+
+    async def on_tool_start(self, *args: Any, **kwargs: Any) -> None:
+        """Remember where the run belongs."""
+        self._post(self._tap.on_tool_start, *args, **kwargs)
+
+    async def on_retriever_start(self, *args: Any, **kwargs: Any) -> None:
+        """Note the retrieval."""
+        self._post(self._tap.on_retriever_start, *args, **kwargs)
+
+    async def on_retriever_end(self, *args: Any, **kwargs: Any) -> None:
+        """Keep what was retrieved."""
+        self._post(self._tap.on_retriever_end, *args, **kwargs)
+
+    async def on_retriever_error(self, *args: Any, **kwargs: Any) -> None:
+        """Forget the retrieval."""
+        self._post(self._tap.on_retriever_error, *args, **kwargs)
+
+    async def on_chat_model_start(self, *args: Any, **kwargs: Any) -> None:
+        """Begin a check."""
+        await self.on_llm_start(*args, **kwargs)
+
+    async def on_llm_start(
+        self,
+        serialized: dict[str, Any],  # noqa: ARG002 - LangChain's signature
+        prompts: Sequence[object],  # noqa: ARG002
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        tags: Sequence[str] | None = None,
+        **_: Any,
+    ) -> None:
+        """Begin a check.
+
+        Raises:
+            UsageError: custom events are wanted, and nothing around the model could pass them on. Caller.
+        """
+        if self._tags and not self._tags.intersection(tags or ()):
+            return
+        config = ensure_config() if self._custom else None
+        if config is not None and (parent_run_id is None or not self._is_here()):
+            raise UsageError("custom_events needs a chain or graph around the model, called asynchronously")
+        self._post(self._begin, run_id, parent_run_id, config)
+
+    async def on_llm_new_token(
+        self,
+        token: str | list[str | dict[str, Any]],
+        *,
+        chunk: GenerationChunk | ChatGenerationChunk | None = None,
+        run_id: UUID,
+        **_: Any,
+    ) -> None:
+        """Take a token."""
+        text = chunk.message.text if isinstance(chunk, ChatGenerationChunk) else token
+        if isinstance(text, str):
+            self._post(self._pass, run_id, lambda watch: watch.token(text))
+
+    async def on_stream_event(self, event: Any, *, run_id: UUID, **_: Any) -> None:
+        """Take an event of the third protocol."""
+        self._post(self._pass, run_id, lambda watch: watch.event(event))
+
+    async def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: Any) -> None:
+        """The model has ended."""
+        first = response.generations[0][0] if response.generations and response.generations[0] else None
+        message = getattr(first, "message", None)
+        text = message.text if isinstance(message, BaseMessage) else getattr(first, "text", "")
+
+        def end(watch: _Watch) -> None:
+            watch.whole(str(text))
+            watch.end()
+
+        watch = self._watches.get(run_id) if self._custom else None
+        self._post(self._pass, run_id, end)
+        if watch is not None:
+            await watch.done.wait()
+
+    async def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
+        """The model has failed, or was stopped."""
+        self._post(self._pass, run_id, lambda watch: watch.end(error))
+
+    def _is_here(self) -> bool:
+        return asyncio.get_running_loop() is self._loop
+
+    def _post(self, function: Callable[..., object], *args: Any, **kwargs: Any) -> None:
+        """Do it in the handler's own loop: at once where this is it, in order in any case."""
+        if self._loop is None:
+            raise StreamStateError("enter the handler first: async with GroundingCallbackHandler(...)")
+        if self._is_here():
+            function(*args, **kwargs)
+        else:
+            self._loop.call_soon_threadsafe(partial(function, *args, **kwargs))
+
+    def _pass(self, run: UUID, step: Callable[[_Watch], object]) -> None:
+        if (watch := self._watches.get(run)) is not None:
+            step(watch)
+
+    def _begin(self, run: UUID, parent: UUID | None, config: RunnableConfig | None) -> None:
+        send, receive = anyio.create_memory_object_stream[str](math.inf)
+        watch = self._watches[run] = _Watch(send)
+        answer = Answer(self._tap.root(parent) or run, run)
+        known = (*self._passages, *self._tap.documents(parent))
+        self._begun.send_nowait(_Begun(answer, watch, receive, known, config))
+
+    async def _serve(self, begun: MemoryObjectReceiveStream[_Begun]) -> None:
+        with begun:
+            async for one in begun:
+                self._group.start_soon(self._check, one)
+
+    async def _check(self, begun: _Begun) -> None:
+        watch = begun.watch
+        try:
+            announcer = Announcer(holds=self._policy.holds_text)
+            stream = self._verifier.stream(begun.pieces(), begun.known, policy=self._policy)
+            async with stream:
+                async for event in stream:
+                    if self._on_event is not None:
+                        self._on_event(begun.answer, event)
+                    announcer(0, event)
+                    if begun.config is not None:
+                        for name, data in announcer.take():
+                            await adispatch_custom_event(name, data, config=begun.config)
+        except Exception as error:  # noqa: BLE001 - kept: raised on leaving the block
+            if error is not watch.error:  # the model's own is raised by the chain
+                self._failures.append(error)
+        finally:
+            begun.receive.close()
+            del self._watches[begun.answer.run]
+            watch.done.set()
+
+
+class _Begun(NamedTuple):
+    """A check that is to be made."""
+
+    answer: Answer
+    watch: _Watch
+    receive: MemoryObjectReceiveStream[str]
+    known: Sequence[object]
+    config: RunnableConfig | None
+
+    async def pieces(self) -> AsyncGenerator[str, None]:
+        async for piece in self.receive:
+            yield piece
+        if self.watch.error is not None:
+            raise self.watch.error
