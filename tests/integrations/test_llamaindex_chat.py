@@ -9,9 +9,9 @@ import pytest
 from llama_index.core.chat_engine import ContextChatEngine
 from llama_index.core.chat_engine.types import AgentChatResponse, StreamingAgentChatResponse
 from llama_index.core.memory import ChatMemoryBuffer
-from streamverify_llamaindex import VerifyingChatEngine, verification
 
 from streamverify import Flag, Label, Policy, Redact
+from streamverify_llamaindex import VerifyingChatEngine, verification
 from tests.integrations.llamaindex_fakes import ANSWER, SHOWN, Nodes, Scripted, scripted, verifier
 
 pytestmark = pytest.mark.anyio

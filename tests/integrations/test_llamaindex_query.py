@@ -23,15 +23,6 @@ from llama_index.core.response_synthesizers import get_response_synthesizer
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from llama_index_instrumentation import get_dispatcher
 from pydantic import BaseModel
-from streamverify_llamaindex import (
-    AnswerChecked,
-    GroundingEventHandler,
-    SentenceChecked,
-    SentenceVerdictEvent,
-    VerifyingQueryEngine,
-    verdicts_to,
-    verification,
-)
 from workflows import Context, Workflow, step
 from workflows.events import StartEvent, StopEvent
 
@@ -46,6 +37,15 @@ from streamverify import (
     StreamStateError,
     UsageError,
     Verifier,
+)
+from streamverify_llamaindex import (
+    AnswerChecked,
+    GroundingEventHandler,
+    SentenceChecked,
+    SentenceVerdictEvent,
+    VerifyingQueryEngine,
+    verdicts_to,
+    verification,
 )
 from tests.integrations.llamaindex_fakes import ANSWER, SHOWN, Nodes, query_engine, scripted, verifier
 
