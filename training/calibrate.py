@@ -138,24 +138,14 @@ def calibrate(graph: Path, golden: Sequence[Context], hand: Sequence[Context]) -
         f"{len(golden)} hand-written RAG cases and the claims about {len(hand)} held-out hand-written "
         "contexts (development sets)"
     )
+    thresholds = {"threshold": 0.5, "contradiction": 0.5, "token_risk": 0.5, "fitted_on": source}
+
+    def logistic(weights: dict[str, float], bias: float) -> dict[str, object]:
+        return {"kind": "logistic", "weights": weights, "bias": round(bias, 6), **thresholds}
+
     return {
-        "platt": {
-            "kind": "platt",
-            "input": "log(p/(1-p)), p = max over windows of the entailment probability of single passes",
-            "a": a,
-            "b": b,
-            "threshold": 0.5,
-            "fitted_on": source,
-        },
-        "logistic": {
-            "kind": "logistic",
-            "weights": {"single": round(single, 6), "joint": round(joint, 6)},
-            "bias": round(bias, 6),
-            "threshold": 0.5,
-            "contradiction": 0.5,
-            "token_risk": 0.5,
-            "fitted_on": source,
-        },
+        "single": logistic({"single": round(a, 6)}, b),
+        "both": logistic({"single": round(single, 6), "joint": round(joint, 6)}, bias),
         "figures": report,
     }
 
@@ -176,8 +166,8 @@ def main() -> None:
     if options.claims:
         hand = sample_contexts(hand, options.claims)
     found = calibrate(options.folder / "model.int8.onnx", golden, hand)
-    (options.folder / "calibration.json").write_text(json.dumps(found["platt"], indent=1) + "\n")
-    (options.folder / "calibration.logistic.json").write_text(json.dumps(found["logistic"], indent=1) + "\n")
+    (options.folder / "calibration.json").write_text(json.dumps(found["single"], indent=2) + "\n")
+    (options.folder / "calibration.both.json").write_text(json.dumps(found["both"], indent=2) + "\n")
     (options.folder / "calibration.figures.json").write_text(json.dumps(found["figures"], indent=1) + "\n")
     print(json.dumps(found["figures"], indent=1))
 
