@@ -138,6 +138,9 @@ def loopback(app, **options):
     listener.listen(128)
     thread.start()
     try:
+        while not server.started:
+            assert thread.is_alive(), "the application did not start"
+            thread.join(0.01)
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     finally:
         server.should_exit = True

@@ -108,7 +108,8 @@ class Upstream:
         def event(kind, **fields):
             nonlocal number
             number += 1
-            return f"event: {kind}\ndata: {json.dumps({'type': kind, 'sequence_number': number - 1, **fields})}\n\n"
+            data = {"type": kind, "sequence_number": number - 1, **fields}
+            return f"event: {kind}\ndata: {json.dumps(data)}\n\n"
 
         where = {"item_id": "msg", "output_index": 0, "content_index": 0}
         done = item("completed", self.text)
@@ -353,7 +354,10 @@ def test_a_token_is_asked_for_and_the_clients_key_goes_on(upstream):
         body = {"model": "m", "messages": []}
         url = f"{front}/v1/chat/completions"
         assert httpx2.post(url, json=body, headers=headers).status_code == 200
-        assert httpx2.post(url, json=body, headers=headers | {"x-streamverify-token": b"\xe9"}).status_code == 401
+        assert (
+            httpx2.post(url, json=body, headers=headers | {"x-streamverify-token": b"\xe9"}).status_code
+            == 401
+        )
     assert upstream.keys == ["Bearer sk-client"]
 
 

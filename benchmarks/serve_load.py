@@ -1,0 +1,198 @@
+"""Many streams through the proxy at once: is anything lost, does memory stay flat, how late are verdicts?
+
+An upstream on loopback writes tokens at a steady rate; the proxy, in a process of its own, verifies them
+with the embedded model; this process reads every stream and compares the text with what was sent.
+
+    python benchmarks/serve_load.py            # 50 streams at 20 tokens/s for 60 s
+    python benchmarks/serve_load.py --quick    # for 5 s
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import platform
+import socket
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import AsyncGenerator, Iterator
+from pathlib import Path
+
+import anyio
+import httpx2
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import StreamingResponse
+from starlette.routing import Route
+
+from streamverify.demo import case_ids, load_case, tokens
+
+CASES = [load_case(name) for name in case_ids()]
+
+
+def words(stream: int, count: int) -> list[str]:
+    """What the upstream writes on one stream: answers of the cases, one after the other."""
+    found: list[str] = []
+    at = stream
+    while len(found) < count:
+        found += tokens(CASES[at % len(CASES)].answer + "\n\n")
+        at += len(CASES)
+    return found[:count]
+
+
+def upstream(rate: float) -> Starlette:
+    async def chat(request: Request) -> StreamingResponse:
+        body = await request.json()
+        number, count = map(int, body["model"].split("-"))
+
+        async def chunks() -> AsyncGenerator[str, None]:
+            start = anyio.current_time()
+            for position, word in enumerate(words(number, count)):
+                await anyio.sleep_until(start + position / rate)
+                choice = {"index": 0, "delta": {"content": word}, "finish_reason": None}
+                yield f"data: {json.dumps({'id': 'c', 'model': 'm', 'choices': [choice]})}\n\n"
+            choice = {"index": 0, "delta": {}, "finish_reason": "stop"}
+            yield f"data: {json.dumps({'id': 'c', 'model': 'm', 'choices': [choice]})}\n\ndata: [DONE]\n\n"
+
+        return StreamingResponse(chunks(), media_type="text/event-stream")
+
+    return Starlette(routes=[Route("/v1/chat/completions", chat, methods=["POST"])])
+
+
+@contextlib.contextmanager
+def served(app: Starlette) -> Iterator[int]:
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    try:
+        yield listener.getsockname()[1]
+    finally:
+        server.should_exit = True
+        thread.join()
+        listener.close()
+
+
+@contextlib.contextmanager
+def proxied(port: int) -> Iterator[tuple[int, int]]:
+    """The proxy in a process of its own, so that its memory is its own."""
+    program = (
+        "import sys, uvicorn; from streamverify.server import ServeSettings, create_app, Limits;"
+        "uvicorn.run(create_app(ServeSettings(upstream=sys.argv[1], limits=Limits(concurrent=500))),"
+        "port=int(sys.argv[2]), log_level='error')"
+    )
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        front = probe.getsockname()[1]
+    arguments = [sys.executable, "-c", program, f"http://127.0.0.1:{port}/v1", str(front)]
+    process = subprocess.Popen(arguments)
+    try:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            with contextlib.suppress(httpx2.TransportError):
+                httpx2.get(f"http://127.0.0.1:{front}/readyz")
+                break
+        yield front, process.pid
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def resident_mib(pid: int) -> float:
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+async def read_stream(client: httpx2.AsyncClient, front: int, number: int, count: int, results: list) -> None:
+    case = CASES[number % len(CASES)]
+    passages = [{"id": p.id, "text": p.text, "title": p.title} for p in case.passages]
+    extra = {"passages": passages}
+    body = {"model": f"{number}-{count}", "messages": [], "stream": True, "streamverify": extra}
+    text, ended, lags, unverified = [], False, [], 0
+    url = f"http://127.0.0.1:{front}/v1/chat/completions"
+    async with client.stream("POST", url, json=body) as response:
+        async for line in response.aiter_lines():
+            if line == "data: [DONE]":
+                ended = True
+            elif line.startswith("data: "):
+                chunk = json.loads(line[6:])
+                event = chunk.get("streamverify") or {}
+                if event.get("kind") == "sentence_judged":
+                    lags.append(event["latency_ms"])
+                    unverified += event["label"] == "unverified"
+                text += [choice["delta"].get("content") or "" for choice in chunk.get("choices", [])]
+    whole = ended and "".join(text) == "".join(words(number, count))
+    results.append({"whole": whole, "lags": lags, "unverified": unverified})
+
+
+async def load(front: int, pid: int, streams: int, rate: float, seconds: float) -> dict:
+    results: list = []
+    memory: list[float] = []
+
+    async def watch() -> None:
+        while True:
+            memory.append(resident_mib(pid))
+            await anyio.sleep(0.5)
+
+    limits = httpx2.Limits(max_connections=streams)
+    async with httpx2.AsyncClient(timeout=seconds + 120, limits=limits) as client:
+        # Every case once: the model's caches are full before memory is watched.
+        async with anyio.create_task_group() as group:
+            for number in range(len(CASES)):
+                group.start_soon(read_stream, client, front, number, 40, [])
+        start = time.perf_counter()
+        async with anyio.create_task_group() as watching:
+            watching.start_soon(watch)
+            async with anyio.create_task_group() as group:
+                for number in range(streams):
+                    group.start_soon(read_stream, client, front, number, int(rate * seconds), results)
+            took = time.perf_counter() - start
+            watching.cancel_scope.cancel()
+    lags = sorted(lag for result in results for lag in result["lags"])
+    third = max(1, len(memory) // 3)
+    return {
+        "streams": streams,
+        "tokens_per_s": rate,
+        "seconds": seconds,
+        "took_s": round(took, 2),
+        "whole_streams": sum(result["whole"] for result in results),
+        "verdicts": len(lags),
+        "unverified": sum(result["unverified"] for result in results),
+        "verdict_lag_ms": {
+            "p50": round(statistics.median(lags), 1),
+            "p95": round(lags[int(0.95 * (len(lags) - 1))], 1),
+            "max": round(lags[-1], 1),
+        },
+        "resident_mib": {
+            "first_third": round(statistics.median(memory[:third]), 1),
+            "last_third": round(statistics.median(memory[-third:]), 1),
+            "max": round(max(memory), 1),
+        },
+        "machine": {"cpus": os.cpu_count(), "python": platform.python_version(), "load": os.getloadavg()[0]},
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="5 seconds in place of 60")
+    parser.add_argument("--streams", type=int, default=50)
+    parser.add_argument("--rate", type=float, default=20.0, help="tokens a second, each stream")
+    parser.add_argument("--json", type=Path, help="write the figures here too")
+    asked = parser.parse_args()
+    with served(upstream(asked.rate)) as port, proxied(port) as (front, pid):
+        figures = anyio.run(load, front, pid, asked.streams, asked.rate, 5.0 if asked.quick else 60.0)
+    print(json.dumps(figures, indent=2))
+    if asked.json is not None:
+        asked.json.write_text(json.dumps(figures, indent=2) + "\n")
+    return 0 if figures["whole_streams"] == figures["streams"] else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
