@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from typing import Any, cast
 from uuid import UUID
 
+from langchain_core.caches import BaseCache
 from langchain_core.callbacks import (
     AsyncCallbackManager,
     AsyncCallbackManagerForLLMRun,
@@ -33,6 +34,8 @@ from streamverify_langchain.documents import DocumentTap
 from streamverify_langchain.texts import SPELLED_OUT, Shape, chunk_of
 from streamverify_langchain.translator import ChunkTranslator
 
+OnEvent = Callable[[Key, Event], object]
+
 _SHAPE = Shape()
 
 
@@ -48,6 +51,8 @@ class VerifiedChatModel(BaseChatModel):
     """
 
     inner: BaseChatModel
+    cache: BaseCache | bool | None = Field(default=False, exclude=True)
+    """Off: an answer kept from before was judged against other passages."""
     verifier: Verifier = Field(default_factory=shared_verifier, exclude=True, repr=False)
     """One for the whole process by default."""
     policy: Any = Field(default=None, exclude=True, repr=False)

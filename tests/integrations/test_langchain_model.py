@@ -6,6 +6,8 @@ import asyncio
 
 import anyio
 import pytest
+from langchain_core.caches import InMemoryCache
+from langchain_core.globals import set_llm_cache
 from langchain_core.language_models import FakeListChatModel, GenericFakeChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.output_parsers import StrOutputParser
@@ -153,6 +155,18 @@ async def test_events_reach_a_callback_without_any_chain():
     await chat.ainvoke("q")
     labels = [event.label for _, event in told if isinstance(event, SentenceJudged)]
     assert labels == [Label.SUPPORTED, Label.UNSUPPORTED, Label.SUPPORTED] * 2
+
+
+async def test_an_answer_is_never_taken_from_the_cache():
+    set_llm_cache(InMemoryCache())
+    try:
+        chat, told = verified_model(ANSWER, ANSWER), []
+        chat.on_event = lambda key, event: told.append(event)
+        for _ in range(2):
+            await chat.ainvoke("q")
+    finally:
+        set_llm_cache(None)
+    assert len([event for event in told if isinstance(event, SentenceJudged)]) == 6
 
 
 async def test_leaving_early_cancelling_and_failing_leave_no_task():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import subprocess
 import sys
 from pathlib import Path
@@ -274,6 +275,14 @@ async def test_leaving_early_closes_the_chain():
     await stream.aclose()
     with anyio.fail_after(5):
         await closed.wait()
+    await no_task_left(before)
+
+
+async def test_a_stream_that_is_forgotten_ends_by_itself():
+    before = asyncio.all_tasks()
+    async for _ in VerifiedRunnable(text_chain(), verifier=verifier(Redact())).astream("q"):
+        break
+    gc.collect()
     await no_task_left(before)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import subprocess
 import sys
 import threading
@@ -204,6 +205,14 @@ async def test_leaving_early_ends_the_model_and_every_task():
     await response.response_gen.aclose()
     await no_task_left()
     assert len(llm.said) < 10_000
+
+
+async def test_a_stream_that_is_forgotten_ends_by_itself():
+    engine = VerifyingQueryEngine(query_engine(scripted(), streaming=True), verifier=verifier(Redact()))
+    async for _ in (await engine.aquery("capital?")).async_response_gen():
+        break
+    gc.collect()
+    await no_task_left()
 
 
 def test_closing_a_synchronous_stream_ends_the_model():

@@ -1,0 +1,231 @@
+"""LangGraph and agents, verified. Experimental: it follows LangGraph's third event protocol, which is beta.
+
+`GroundingMiddleware` verifies an agent's model, and so its streams and its state. `GroundingTransformer`
+verifies the streams of a compiled graph as it is, and leaves its state alone: for both, let the graph's node
+call a `VerifiedChatModel`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from typing import Any, ClassVar
+
+import anyio
+
+from streamverify._extras import require
+
+require("langgraph", extra="langgraph", feature="streamverify_langchain.experimental")
+require("langchain.agents", extra="langgraph", feature="streamverify_langchain.experimental")
+
+from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse  # noqa: E402
+from langchain_core.messages import BaseMessage, ToolMessage  # noqa: E402
+from langgraph.stream import ProtocolEvent, StreamChannel, StreamTransformer  # noqa: E402
+
+from streamverify import Policy, TextReleased, Verifier  # noqa: E402
+from streamverify.decorator import shared_verifier  # noqa: E402
+from streamverify.passages import passages_from  # noqa: E402
+from streamverify_langchain.announce import Announcer  # noqa: E402
+from streamverify_langchain.documents import documents_in  # noqa: E402
+from streamverify_langchain.model import OnEvent, VerifiedChatModel  # noqa: E402
+
+
+def tool_results(messages: Sequence[BaseMessage]) -> list[object]:
+    """What tools found: the documents among their artifacts, or else the text they returned, by call id."""
+    found: list[object] = []
+    for message in messages:
+        if isinstance(message, ToolMessage):
+            documents = documents_in({"artifact": message.artifact}, "artifact")
+            found += documents or [{"id": message.tool_call_id, "text": message.text}]
+    return found
+
+
+class GroundingMiddleware(AgentMiddleware):
+    """Verifies what an agent's model says: `create_agent(model, tools, middleware=[GroundingMiddleware()])`.
+
+    Under a policy that holds text neither a stream, nor the state, nor a callback carries more than what was
+    released. Tool calls pass.
+    """
+
+    def __init__(
+        self,
+        *,
+        verifier: Verifier | None = None,
+        policy: Policy | None = None,
+        passages: Callable[[Sequence[BaseMessage]], Iterable[object]] = tool_results,
+        on_event: OnEvent | None = None,
+    ) -> None:
+        """Nothing is loaded yet.
+
+        Args:
+            verifier: one for the whole process by default.
+            policy: in place of the verifier's.
+            passages: finds them in the messages the model is given.
+            on_event: told every event as it happens.
+        """
+        super().__init__()
+        self._verifier = verifier if verifier is not None else shared_verifier()
+        self._policy, self._passages, self._on_event = policy, passages, on_event
+
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
+    ) -> ModelResponse[Any]:
+        """The model's response, verified."""
+        return handler(request.override(model=self._around(request)))
+
+    async def awrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
+    ) -> ModelResponse[Any]:
+        """The model's response, verified."""
+        return await handler(request.override(model=self._around(request)))
+
+    def _around(self, request: ModelRequest[Any]) -> VerifiedChatModel:
+        return VerifiedChatModel(
+            inner=request.model,
+            verifier=self._verifier,
+            policy=self._policy,
+            passages=self._passages,
+            on_event=self._on_event,
+        )
+
+
+class _Block:
+    """A text block of a message on its way through its check."""
+
+    def __init__(self) -> None:
+        self.send, self._receive = anyio.create_memory_object_stream[str](math.inf)
+        self.ended = anyio.Event()
+        self.released = ""
+        self.told = 0
+
+    async def pieces(self) -> AsyncGenerator[str, None]:
+        with self._receive:
+            async for piece in self._receive:
+                yield piece
+
+    def news(self) -> str:
+        """What was released since it was asked last."""
+        text, self.told = self.released[self.told :], len(self.released)
+        return text
+
+
+class GroundingTransformer(StreamTransformer):
+    """Verifies the messages a graph streams under version 3: `astream_events(..., transformers=[it])`.
+
+    `run.extensions["verdicts"]` tells verdicts and reports. The graph's own state, and with it `values`,
+    keeps what was generated. Give options with `GroundingTransformer.using(policy=Redact(), …)`.
+    """
+
+    before_builtins: ClassVar[bool] = True  # text must be edited before the built-in transformers copy it
+    required_stream_modes: ClassVar[tuple[str, ...]] = ("messages", "values")
+
+    verifier: ClassVar[Verifier | None] = None
+    policy: ClassVar[Policy | None] = None
+    passages: ClassVar[Sequence[object]] = ()
+    context_key: ClassVar[str] = "context"
+
+    @classmethod
+    def using(
+        cls,
+        *,
+        verifier: Verifier | None = None,
+        policy: Policy | None = None,
+        passages: Sequence[object] = (),
+        context_key: str = "context",
+    ) -> type[GroundingTransformer]:
+        """A transformer with these options.
+
+        Args:
+            verifier: one for the whole process by default.
+            policy: in place of the verifier's.
+            passages: known beforehand.
+            context_key: where the graph's state holds a list of documents.
+
+        Raises:
+            PassageError: a passage cannot be read. Caller.
+        """
+        options = {
+            "verifier": verifier,
+            "policy": policy,
+            "passages": passages_from(passages),
+            "context_key": context_key,
+        }
+        return type(cls.__name__, (cls,), options)
+
+    def __init__(self, scope: tuple[str, ...] = ()) -> None:
+        """Made by LangGraph, for one run."""
+        super().__init__(scope)
+        self._used = self.verifier if self.verifier is not None else shared_verifier()
+        self._chosen = self.policy if self.policy is not None else self._used.policy
+        self._verdicts: StreamChannel[dict[str, Any]] = StreamChannel("verdicts")
+        self._documents: list[object] = []
+        self._blocks: dict[object, _Block] = {}
+
+    def init(self) -> dict[str, Any]:
+        """The channel of verdicts."""
+        return {"verdicts": self._verdicts}
+
+    async def aprocess(self, event: ProtocolEvent) -> bool:
+        """Take one event of the graph; the text in it becomes what was released."""
+        data: Any = event["params"]["data"]
+        if event["method"] == "values":
+            self._documents = documents_in(data, self.context_key) or self._documents
+        elif event["method"] == "messages":
+            part, origin = data if isinstance(data, tuple) else (data, {})
+            if isinstance(part, dict):
+                key = (tuple(event["params"]["namespace"]), _run(origin), part.get("index"))
+                await self._message(part, key)
+        return True
+
+    async def afail(self, err: BaseException) -> None:  # noqa: ARG002 - LangGraph's signature
+        """The graph has failed: end what is still open."""
+        for block in self._blocks.values():
+            block.send.close()
+
+    async def afinalize(self) -> None:
+        """The graph has ended."""
+        for block in self._blocks.values():
+            block.send.close()
+
+    async def _message(self, part: dict[str, Any], key: object) -> None:
+        kind = part.get("event")
+        if kind == "content-block-delta" and part["delta"].get("type") == "text-delta":
+            block = self._block(key)
+            block.send.send_nowait(part["delta"]["text"])
+            if self._chosen.holds_text:
+                part["delta"]["text"] = block.news()
+        elif kind == "content-block-finish" and part["content"].get("type") == "text":
+            block = self._block(key)
+            del self._blocks[key]
+            block.send.close()
+            await block.ended.wait()
+            if self._chosen.holds_text:
+                # LangGraph shows readers what the text at the end has more than its deltas.
+                part["content"]["text"] = block.released
+
+    def _block(self, key: object) -> _Block:
+        block = self._blocks.get(key)
+        if block is None:
+            block = self._blocks[key] = _Block()
+            self.schedule(self._check(block, [*self.passages, *self._documents]))
+        return block
+
+    async def _check(self, block: _Block, known: Sequence[object]) -> None:
+        announcer = Announcer(holds=self._chosen.holds_text)
+        try:
+            async with self._used.stream(block.pieces(), known, policy=self._chosen) as stream:
+                async for event in stream:
+                    if isinstance(event, TextReleased):
+                        block.released += event.text
+                    announcer(0, event)
+                    for name, told in announcer.take():
+                        self._verdicts.push({"name": name, **told})
+        finally:
+            block.ended.set()
+
+
+def _run(origin: Any) -> object:
+    """The model's run, which tells messages apart that stream at the same time."""
+    return origin.get("run_id") or origin.get("langgraph_node") if isinstance(origin, dict) else None

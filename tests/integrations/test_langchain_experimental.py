@@ -1,0 +1,181 @@
+"""LangGraph graphs and agents, verified, with a scripted model."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Annotated, TypedDict
+
+import anyio
+import pytest
+from langchain.agents import create_agent
+from langchain_core.documents import Document
+from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage, AIMessageChunk, AnyMessage, HumanMessage, ToolMessage
+from langchain_core.messages.tool import tool_call_chunk
+from langchain_core.outputs import ChatGenerationChunk
+from langchain_core.tools import tool
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.message import add_messages
+
+from streamverify import Flag, Redact, SentenceJudged
+from streamverify.testing import pieces
+from streamverify_langchain import REPORT, VERDICT
+from streamverify_langchain.experimental import GroundingMiddleware, GroundingTransformer, tool_results
+from tests.integrations.langchain_fakes import ANSWER, DOCUMENTS, SHOWN, Listener, model, verifier
+
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.filterwarnings("ignore::langchain_core._api.beta_decorator.LangChainBetaWarning"),
+]
+
+POLICIES = [(Flag(), ANSWER), (Redact(), SHOWN)]
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"  # LangGraph runs on nothing else
+
+
+class State(TypedDict):
+    messages: Annotated[list[AnyMessage], add_messages]
+    context: list[Document]
+
+
+def graph(chat):
+    async def retrieve(state: State):
+        return {"context": DOCUMENTS}
+
+    async def answer(state: State):
+        return {"messages": [await chat.ainvoke(state["messages"])]}
+
+    built = StateGraph(State)
+    built.add_node("retrieve", retrieve)
+    built.add_node("answer", answer)
+    built.add_edge(START, "retrieve")
+    built.add_edge("retrieve", "answer")
+    built.add_edge("answer", END)
+    return built.compile()
+
+
+async def read(run):
+    """The text of the first message, and the verdicts, read at the same time."""
+    texts, verdicts = [], []
+
+    async def read_texts() -> None:
+        async for message in run.messages:
+            texts.append("".join([piece async for piece in message.text]))
+
+    async def read_verdicts() -> None:
+        async for verdict in run.extensions["verdicts"]:
+            verdicts.append(verdict)
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(read_texts)
+        group.start_soon(read_verdicts)
+    return texts, verdicts
+
+
+@pytest.mark.parametrize(("policy", "shown"), POLICIES)
+async def test_a_graph_streams_released_text_and_keeps_its_state(policy, shown):
+    before = asyncio.all_tasks()
+    run = await graph(model()).astream_events(
+        {"messages": [("user", "hi")]},
+        version="v3",
+        transformers=[GroundingTransformer.using(verifier=verifier(), policy=policy)],
+    )
+    texts, verdicts = await read(run)
+    assert texts == [shown]
+    assert [verdict["name"] for verdict in verdicts] == [VERDICT, VERDICT, VERDICT, REPORT]
+    assert [verdict["label"] for verdict in verdicts[:3]] == ["supported", "unsupported", "supported"]
+    assert (await run.output())["messages"][-1].text == ANSWER
+    with anyio.fail_after(5):
+        while asyncio.all_tasks() - before:
+            await anyio.lowlevel.checkpoint()
+
+
+async def test_a_graph_that_fails_ends_its_checks():
+    class Breaking(GenericFakeChatModel):
+        async def _astream(self, *args, **kwargs):
+            async for chunk in super()._astream(*args, **kwargs):
+                yield chunk
+            raise RuntimeError("the model broke")
+
+    before = asyncio.all_tasks()
+    run = await graph(Breaking(messages=iter([AIMessage(ANSWER)]))).astream_events(
+        {"messages": [("user", "hi")]},
+        version="v3",
+        transformers=[GroundingTransformer.using(verifier=verifier(), policy=Redact())],
+    )
+    with pytest.raises(RuntimeError, match="the model broke"):
+        await run.output()
+    with anyio.fail_after(5):
+        while asyncio.all_tasks() - before:
+            await anyio.lowlevel.checkpoint()
+
+
+class WithTools(GenericFakeChatModel):
+    def bind_tools(self, tools, *, tool_choice=None, **kwargs):
+        return self.bind(tools=[t.name for t in tools], **kwargs)
+
+    def _stream(self, *args, **kwargs):
+        message = next(self.messages)
+        for word in pieces(message.text, 3):
+            yield ChatGenerationChunk(message=AIMessageChunk(content=word))
+        calls = [
+            tool_call_chunk(name=c["name"], args=json.dumps(c["args"]), id=c["id"])
+            for c in message.tool_calls
+        ]
+        yield ChatGenerationChunk(message=AIMessageChunk(content="", tool_call_chunks=calls))
+
+
+def agent(middleware: GroundingMiddleware):
+    @tool(response_format="content_and_artifact")
+    def find(query: str):
+        """Finds documents."""
+        return "found", DOCUMENTS
+
+    call = {"name": "find", "args": {"query": "Paris"}, "id": "c", "type": "tool_call"}
+    chat = WithTools(messages=iter([AIMessage("", tool_calls=[call]), AIMessage(ANSWER)]))
+    return create_agent(chat, tools=[find], middleware=[middleware])
+
+
+@pytest.mark.parametrize(("policy", "shown"), POLICIES)
+async def test_an_agent_s_stream_and_state_are_both_verified(policy, shown):
+    told, listener = [], Listener()
+    middleware = GroundingMiddleware(
+        verifier=verifier(), policy=policy, on_event=lambda key, event: told.append(event)
+    )
+    run = await agent(middleware).astream_events(
+        {"messages": [("user", "hi")]}, version="v3", config={"callbacks": [listener]}
+    )
+    texts = []
+    async for message in run.messages:
+        texts.append("".join([piece async for piece in message.text]))
+    state = await run.output()
+    assert texts[-1] == shown
+    assert state["messages"][-1].text == shown
+    assert [call["name"] for call in state["messages"][1].tool_calls] == ["find"]
+    assert [event.label.value for event in told if isinstance(event, SentenceJudged)] == [
+        "supported",
+        "unsupported",
+        "supported",
+    ]
+    assert ("people" in str(listener.told)) == (not policy.holds_text)
+
+
+@pytest.mark.parametrize("run", ["invoke", "ainvoke"])
+async def test_an_agent_that_does_not_stream_is_verified_too(run):
+    built = agent(GroundingMiddleware(verifier=verifier(), policy=Redact()))
+    asked = {"messages": [("user", "hi")]}
+    state = built.invoke(asked) if run == "invoke" else await built.ainvoke(asked)
+    assert state["messages"][-1].text == SHOWN
+
+
+def test_tool_results_are_documents_or_text():
+    messages = [
+        HumanMessage("hi"),
+        ToolMessage("found", tool_call_id="a", artifact=DOCUMENTS),
+        ToolMessage("It rains.", tool_call_id="b"),
+    ]
+    assert tool_results(messages) == [*DOCUMENTS, {"id": "b", "text": "It rains."}]
