@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from streamverify.server.native import Native, StreamEvent
     from streamverify.server.runs import Runs
     from streamverify.server.settings import Limits, ServeSettings
-    from streamverify.server.sse import sse_response
+    from streamverify.server.sse import resumed, sse_response
     from streamverify.server.veil import Veil
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "StreamEvent",
     "Veil",
     "create_app",
+    "resumed",
     "sse_response",
 ]
 
@@ -47,7 +48,7 @@ _HOMES = {
     "native": "Native StreamEvent",
     "runs": "Runs",
     "settings": "Limits ServeSettings",
-    "sse": "sse_response",
+    "sse": "resumed sse_response",
     "veil": "Veil",
 }
 """Module to the public names that live in it."""

@@ -112,13 +112,11 @@ class _Events:
             async for event in told:
                 if isinstance(event, TextReleased):
                     released.append(event.text)
-                    delta = {
-                        key: first[key]
-                        for key in ("item_id", "output_index", "content_index")
-                        if key in first
-                    }
+                    delta: dict[str, Any] = {"type": _DELTA, "delta": event.text, "logprobs": []}
+                    for name in ("item_id", "output_index", "content_index"):
+                        delta[name] = first.get(name)
                     if event.text:
-                        await self._write({"type": _DELTA, **delta, "delta": event.text, "logprobs": []})
+                        await self._write(delta)
                 elif self._relay.asked.events:
                     await self._write({"type": f"streamverify.{event.kind}", "streamverify": about(event)})
                 self._halted = self._halted or isinstance(event, StreamHalted)

@@ -49,9 +49,7 @@ FLAGS = (
 def browser(tmp_path_factory):
     chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if chromium is None or driver is None:
-        pytest.fail(
-            "these tests need a browser: apt-get install chromium chromium-driver, or deselect: -m 'not browser'"
-        )
+        pytest.fail("no browser: apt-get install chromium chromium-driver, or deselect with -m 'not browser'")
     from selenium import webdriver
 
     options = webdriver.ChromeOptions()

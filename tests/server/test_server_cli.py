@@ -1,0 +1,63 @@
+"""What the server package loads, exports and refuses before it listens."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import streamverify.server
+from streamverify.errors import UsageError
+from streamverify.server import Limits, ServeSettings
+from streamverify.server.cli import serve
+
+
+def app() -> typer.Typer:
+    made = typer.Typer()
+    made.command()(serve)
+    return made
+
+
+def test_every_public_name_is_there():
+    assert sorted(streamverify.server.__all__) == streamverify.server.__all__
+    assert all(getattr(streamverify.server, name) for name in streamverify.server.__all__)
+
+
+def test_importing_the_package_and_its_command_loads_no_extra():
+    program = (
+        "import sys, streamverify.server, streamverify.server.cli;"
+        "extras = 'starlette', 'sse_starlette', 'uvicorn', 'httpx2', 'pydantic';"
+        "print([name for name in extras if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--demo", "--host", "0.0.0.0"], "STREAMVERIFY_TOKEN"),
+        ([], "nothing to serve"),
+        (["--upstream", "api.example.com"], "http://"),
+        (["--demo", "--policy", "burn"], "no policy"),
+        (["--demo", "--concurrent", "0"], "above 0"),
+    ],
+)
+def test_a_server_that_cannot_be_is_refused_before_it_listens(arguments, message, monkeypatch):
+    monkeypatch.delenv("STREAMVERIFY_TOKEN", raising=False)
+    result = CliRunner().invoke(app(), arguments)
+    assert isinstance(result.exception, UsageError)
+    assert message in str(result.exception)
+
+
+def test_a_short_token_is_refused_and_secrets_are_not_shown():
+    with pytest.raises(UsageError, match="16"):
+        ServeSettings(demo=True, token="short")
+    shown = repr(
+        ServeSettings(upstream="http://x", token="t" * 16, upstream_key="sk-secret", limits=Limits())
+    )
+    assert "sk-secret" not in shown
+    assert "tttt" not in shown
