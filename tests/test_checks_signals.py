@@ -100,7 +100,7 @@ def test_a_number_elsewhere_is_missing_near_but_not_missing():
     checked = check(Claim("Tenants give 30 days' notice."), index, near=near)
     assert (checked.signals.number_missing, checked.signals.number_missing_near) == (0.0, 1.0)
     assert checked.signals.number_rival == 1.0
-    assert checked.findings == ()
+    assert [found.detail for found in checked.findings] == ["30 days here, 21 days in passage b"]
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ SUPPORT = (
     "single",
     "risk",
     "number_missing",
+    "value_unaligned",
     "date_missing",
     "quote_missing",
     "name_missing",
@@ -46,7 +47,14 @@ SUPPORT = (
     "tentative_missing",
 )
 WITH_JOINT = ("joint", *SUPPORT)
-AGAINST = ("contradiction", "negation_mismatch", "number_missing", "number_rival", "date_missing")
+AGAINST = (
+    "contradiction",
+    "negation_mismatch",
+    "number_missing",
+    "number_rival",
+    "value_unaligned",
+    "date_missing",
+)
 """For P(contradicted) every weight may only be positive."""
 
 Floats = NDArray[np.float64]

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
+from streamverify.checks.aligned import Ground, Place
 from streamverify.checks.dates import Date, DatePool, dates, spans
 from streamverify.checks.negation import Statement, statements
 from streamverify.checks.numbers import QuantityPool
@@ -76,6 +77,30 @@ class View:
     def date_pool(self) -> DatePool:
         """The dates, to be asked for a date."""
         return DatePool(date for _, date in self.dates)
+
+    @cached_property
+    def ground(self) -> Ground:
+        """Where the words of the texts stand."""
+        return Ground(
+            (source.passage, source.text, source.offset < 0 <= source.passage) for source in self.sources
+        )
+
+    @cached_property
+    def number_places(self) -> tuple[tuple[Place, Quantity, QuantityPool], ...]:
+        """Every number, where it stands, and a pool of it alone."""
+        order = {source: index for index, source in enumerate(self.sources)}
+        return tuple(
+            (Place(order[source], number.start, number.end, number.text), number, QuantityPool([number]))
+            for source, number in self.quantities
+        )
+
+    @cached_property
+    def date_places(self) -> tuple[tuple[Place, Date], ...]:
+        """Every date and where it stands."""
+        order = {source: index for index, source in enumerate(self.sources)}
+        return tuple(
+            (Place(order[source], date.start, date.end, date.text), date) for source, date in self.dates
+        )
 
     @cached_property
     def words(self) -> frozenset[str]:

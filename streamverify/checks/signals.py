@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 
 from streamverify.checks import coverage
+from streamverify.checks.aligned import CLEAR, Place, Reader, contrast, date_places, number_places
 from streamverify.checks.dates import Date, DateKind, dates, spans
 from streamverify.checks.index import Near, SourceIndex, View
 from streamverify.checks.names import Name, missing, names
@@ -26,6 +27,12 @@ _EXAMPLE = re.compile(
     r"(?:\be\.\s?g\.|\bsuch as|\bfor (?:example|instance)|\bsay),?\s+(?:[\w.]+[=\s])?$", re.IGNORECASE
 )
 """What stands before a value that the answer makes up as an illustration."""
+
+_ASSUMED = re.compile(r"\b(?:if|when|suppose|supposing|assuming|had|were|should)\b[^,;.]*$", re.IGNORECASE)
+"""What stands before a value that the claim supposes and does not state."""
+
+ALIGNED_WHOLE = 20_000
+"""Characters of all sources above which values are aligned within the near ones only."""
 
 READ_CLOSELY = 200_000
 """Characters of near sources above which word order and polarity are not compared: give windows."""
@@ -45,6 +52,9 @@ class Signals:
     one step of arithmetic over short sources does not give."""
     number_missing_near: float = 0.0
     """Share that the near sources do not hold; a number that one step of arithmetic gives is half missing."""
+    value_unaligned: float = 0.0
+    """By how much a rival of a number or date that the sources hold stands closer to the claim's words than
+    that value itself (see `aligned.py`); the widest gap."""
     number_rival: float = 0.0
     """Share of the telling numbers that are missing near where another number of that kind stands."""
     count_missing: float = 0.0
@@ -122,6 +132,7 @@ class _Check:
         signals: dict[str, float] = {}
         signals |= self._numbers(found_dates)
         signals |= self._dates(found_dates)
+        signals |= self._aligned(found_dates)
         signals |= self._names()
         signals |= self._quotes()
         signals |= self._negation()
@@ -225,6 +236,36 @@ class _Check:
             if other.kind is date.kind and source.passage >= 0:
                 return f"{date.text} here, {other.text} in {self._index.name(source.passage)}"
         return f"{date.text} is in no passage"
+
+    def _aligned(self, found_dates: Sequence[Date]) -> dict[str, float]:
+        """Whether the values that the sources hold are held of what the claim speaks of."""
+        view = self._all if self._all.size <= ALIGNED_WHOLE else self._near
+        if view.size > READ_CLOSELY:
+            return {}
+        reader = Reader(self._text)
+        widest = 0.0
+        for value, (holders, rivals) in self._placed(found_dates, view):
+            seen = contrast(value, holders, rivals, reader, view.ground)
+            if seen is None:
+                continue
+            widest = max(widest, seen.gap)
+            small = isinstance(value, Quantity) and value.weak
+            if seen.gap >= CLEAR and not small and not _ASSUMED.search(self._text, 0, value.start):
+                kind = FindingKind.DATE_MISMATCH if isinstance(value, Date) else FindingKind.NUMBER_MISMATCH
+                name = self._index.name(view.ground.passage(seen.other))
+                self._find(kind, value.start, value.end, f"{value.text} here, {seen.other.text} in {name}")
+        return {"value_unaligned": widest}
+
+    def _placed(
+        self, found_dates: Sequence[Date], view: View
+    ) -> Iterable[tuple[Quantity | Date, tuple[list[Place], list[Place]]]]:
+        """The claim's own values with the places that hold them, if any, and those that hold rivals."""
+        named = [q for q in quantities(self._text, skip=spans(found_dates)) if not q.implied]
+        for number in named:
+            if self._own(number.start, number.end) and view.quantity_pool.holds(number):
+                yield number, number_places(number, named, view.number_places)
+        for date in found_dates:
+            yield date, date_places(date, found_dates, view.date_places)
 
     def _names(self) -> dict[str, float]:
         found = [

@@ -1,0 +1,272 @@
+"""Whether a claim's value stands in the sources as the value of the same thing.
+
+A wrong number is mostly one that the passages do hold, of another subject, another year, another case.
+So every place that holds the claim's value is compared with every place that holds a rival, a value of
+the same kind that the claim does not name: at which of them do the words around speak of what the claim
+speaks of? Words are all this sees; a signal here is a hint, a finding needs a wide gap.
+
+Before: `index.py` keeps a `Ground` for a view. After: `signals.py` asks about each value of a claim.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from streamverify.checks.dates import Date, same
+from streamverify.checks.numbers import QuantityPool
+from streamverify.checks.quantities import Quantity
+from streamverify.checks.words import STOP_WORDS, WORD, fold, listed, stem, strip_possessive
+
+HALF = 6.0
+"""Words of distance at which a word counts half."""
+_CLAUSE, _SENTENCE = 3.0, 12.0
+"""Words that the end of a clause and of a sentence are worth as distance."""
+_SAME_PASSAGE = 0.15
+"""What a word counts that stands far off in the same passage, or in its title."""
+_OTHER_CLAUSE = 0.6
+"""What a claim's word counts that stands in another clause of the claim than the value."""
+_REACH = 12
+"""Words on either side of a value that must be accounted for by the claim."""
+CLEAR = 0.12
+"""By how much a rival must be closer to the claim than its own value for a finding."""
+
+_TELLING = frozenset(
+    listed("without before after under over not no more all same until above below most less")
+)
+"""Words of grammar that tell one case from another."""
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[\"“(`A-Z0-9])|\n+")
+_CLAUSE_END = re.compile(
+    r"[;:,)–—](?=\s|$)|[\s(][–—(]|\b(?:and|but|or|while|whereas|which|who|where|if|when|unless|although|plus)\b"
+)
+_PLAIN_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
+
+
+class Place(NamedTuple):
+    """A value of the sources: whose text it stands in and where."""
+
+    source: int
+    """Index of the text in the view."""
+    start: int
+    end: int
+    text: str
+
+
+class Contrast(NamedTuple):
+    """A claim's value against its closest rival."""
+
+    held: float
+    """Closeness (0-1) of the best place that holds the claim's value."""
+    rival: float
+    """Closeness (0-1) of the best place that holds a rival."""
+    other: Place
+    """That place."""
+
+    @property
+    def gap(self) -> float:
+        """How much closer the rival is, 0-1."""
+        return max(self.rival - self.held, 0.0)
+
+
+class _Run(NamedTuple):
+    """The words of one text: where they stand, how far along, and what they are."""
+
+    starts: list[int]
+    along: list[float]
+    stems: list[str]
+    places: dict[str, list[float]]
+
+
+class Ground:
+    """Where the words of some texts stand, to be asked how close a value is to a claim's words.
+
+    Args:
+        texts: each with the passage it belongs to (-1: the question) and whether it is a title.
+    """
+
+    def __init__(self, texts: Iterable[tuple[int, str, bool]]) -> None:
+        self._runs: list[_Run | None] = []
+        self._passages: list[int] = []
+        self._of_passage: dict[int, set[str]] = {}
+        self._sentences: dict[str, int] = {}
+        for passage, text, title in texts:
+            run = None if title else _read(text, self._sentences)
+            self._runs.append(run)
+            self._passages.append(passage)
+            held = self._of_passage.setdefault(passage, set())
+            held.update((root for _, root in _stems(text)) if run is None else run.places)
+
+    def passage(self, place: Place) -> int:
+        """Position of the passage a place belongs to; -1 for the question."""
+        return self._passages[place.source]
+
+    def loose(self, place: Place) -> bool:
+        """Whether a place stands in a title or the question: it is said of everything there."""
+        return self._runs[place.source] is None or self._passages[place.source] < 0
+
+    def weighed(self, words: Iterable[tuple[str, float]]) -> list[tuple[str, float]]:
+        """The words with weights that sum to 1: each divided by the root of how many sentences hold it."""
+        found = [(root, weight / max(self._sentences.get(root, 1), 1) ** 0.5) for root, weight in words]
+        total = sum(weight for _, weight in found)
+        return [(root, weight / total) for root, weight in found]
+
+    def closeness(self, place: Place, words: Sequence[tuple[str, float]], own: frozenset[str]) -> float:
+        """How far (0-1) a place speaks of what the claim speaks of.
+
+        Args:
+            place: of a value in these texts.
+            words: stems of the claim with weights that sum to 1.
+            own: every stem of the claim.
+
+        Returns:
+            The weighted share of the claim's words near the place, a word counting less the farther it
+            stands, times the share of the words near the place that are the claim's, weighed likewise.
+        """
+        run = self._runs[place.source]
+        if run is None or not run.starts:
+            return 0.0
+        middle = min(bisect_left(run.starts, place.start), len(run.starts) - 1)
+        here = run.along[middle]
+        held = self._of_passage[self._passages[place.source]]
+        found = 0.0
+        for root, weight in words:
+            if root in run.places:
+                found += weight * max(_nearness(run.places[root], here), _SAME_PASSAGE)
+            elif root in held:
+                found += weight * _SAME_PASSAGE
+        return found * _accounted(run, middle, place, own)
+
+
+def _nearness(places: Sequence[float], here: float) -> float:
+    index = bisect_left(places, here)
+    distance = min(abs(place - here) for place in places[max(index - 1, 0) : index + 1])
+    return float(0.5 ** (distance / HALF))
+
+
+def _accounted(run: _Run, middle: int, place: Place, own: frozenset[str]) -> float:
+    """The share of the words around a place that the claim has."""
+    shared = total = 0.0
+    for index in range(max(middle - _REACH, 0), min(middle + _REACH, len(run.starts))):
+        if place.start <= run.starts[index] < place.end:
+            continue
+        weight = 0.5 ** (abs(run.along[index] - run.along[middle]) / HALF)
+        total += weight
+        shared += weight * (run.stems[index] in own)
+    return shared / total if total else 0.0
+
+
+def _stems(text: str) -> Iterable[tuple[int, str]]:
+    for match in WORD.finditer(text):
+        word = strip_possessive(fold(match[0]))
+        if (word not in STOP_WORDS or word in _TELLING) and (len(word) > 1 or word.isdecimal()):
+            yield match.start(), stem(word)
+
+
+def _read(text: str, sentences: dict[str, int]) -> _Run:
+    """The words of a text in order; counts into `sentences` how many sentences hold each."""
+    ends = [(match.end(), _SENTENCE) for match in _SENTENCE_END.finditer(text)]
+    ends += [(match.end(), _CLAUSE) for match in _CLAUSE_END.finditer(text)]
+    ends.sort()
+    run = _Run([], [], [], {})
+    along, passed = 0.0, 0
+    inside: set[str] = set()
+    for start, root in _stems(text):
+        while passed < len(ends) and ends[passed][0] <= start:
+            along += ends[passed][1]
+            if ends[passed][1] == _SENTENCE:
+                inside = set()
+            passed += 1
+        along += 1
+        run.starts.append(start)
+        run.along.append(along)
+        run.stems.append(root)
+        run.places.setdefault(root, []).append(along)
+        if root not in inside:
+            inside.add(root)
+            sentences[root] = sentences.get(root, 0) + 1
+    return run
+
+
+class Reader:
+    """A claim's words, to be asked for those around one of its values."""
+
+    def __init__(self, text: str) -> None:
+        self._words = list(_stems(text))
+        self._clauses = [match.end() for match in _CLAUSE_END.finditer(text)]
+        self.own = frozenset(root for _, root in self._words)
+
+    def around(self, start: int, end: int) -> list[tuple[str, float]]:
+        """The stems outside this range, those of its clause weighing 1 and the others less."""
+        clause = bisect_left(self._clauses, start + 1)
+        found: dict[str, float] = {}
+        for place, root in self._words:
+            if not start <= place < end:
+                near = bisect_left(self._clauses, place + 1) == clause
+                found[root] = max(found.get(root, 0.0), 1.0 if near else _OTHER_CLAUSE)
+        return list(found.items())
+
+
+def contrast(
+    value: Quantity | Date,
+    holders: Sequence[Place],
+    rivals: Sequence[Place],
+    reader: Reader,
+    ground: Ground,
+) -> Contrast | None:
+    """How close the claim's value and its closest rival stand to what the claim speaks of.
+
+    None where there is nothing to compare: no rival, no word beside the value, or the question or a
+    title holds the value.
+    """
+    words = reader.around(value.start, value.end)
+    rivals = [place for place in rivals if not ground.loose(place)]
+    if not holders or not rivals or not words or any(ground.loose(place) for place in holders):
+        return None
+    weights = ground.weighed(words)
+
+    def best(places: Sequence[Place]) -> tuple[float, Place]:
+        return max(
+            ((ground.closeness(place, weights, reader.own), place) for place in places),
+            key=lambda found: (found[0], found[1].text),
+        )
+
+    held, _ = best(holders)
+    rival, other = best(rivals)
+    return Contrast(held, rival, other)
+
+
+def number_places(
+    number: Quantity, named: Sequence[Quantity], sources: Sequence[tuple[Place, Quantity, QuantityPool]]
+) -> tuple[list[Place], list[Place]]:
+    """Where the sources hold a number, and where a rival: of its kind, and none of those the claim names."""
+    holders, rivals = [], []
+    for place, other, pool in sources:
+        if pool.holds(number):
+            holders.append(place)
+        elif _alike(number, other) and not any(pool.holds(one) for one in named):
+            rivals.append(place)
+    return holders, rivals
+
+
+def _alike(number: Quantity, other: Quantity) -> bool:
+    """Whether two numbers could answer the same question: the same dimension, or the same counted noun."""
+    if other.implied or _PLAIN_YEAR.fullmatch(other.text):
+        return False
+    kinds = {reading.dimension for reading in number.readings if reading.dimension}
+    others = {reading.dimension for reading in other.readings if reading.dimension}
+    return bool(kinds & others) if kinds or others else number.noun == other.noun
+
+
+def date_places(
+    date: Date, named: Sequence[Date], sources: Sequence[tuple[Place, Date]]
+) -> tuple[list[Place], list[Place]]:
+    """Where the sources hold a date, and where a rival: as fine, and none of those the claim names."""
+    holders, rivals = [], []
+    for place, other in sources:
+        if same(date, other):
+            holders.append(place)
+        elif other.kind is date.kind and not any(same(one, other) for one in named):
+            rivals.append(place)
+    return holders, rivals

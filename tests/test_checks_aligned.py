@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamverify.checks import SourceIndex, check
+from streamverify.checks.aligned import Ground, Place, Reader
+from streamverify.scorers.protocol import Claim
+from streamverify.types import FindingKind, Passage
+
+FACTS = [
+    "The tower bridge is 330 metres long and the canal bridge is 450 metres long.",
+    "Members pay 12 euros a month. Guests pay 19 euros a month.",
+    "The mill opened on 4 May 1891. The bakery opened on 9 June 1903.",
+    "The pump runs for 40 minutes; the fan runs for 25 minutes.",
+    "Adults wait 14 days, children 21 days.",
+]
+CLAIMS = [
+    *(sentence for fact in FACTS for sentence in fact.split("; ")),
+    "The tower bridge is 450 metres long.",
+    "Guests pay 12 euros a month.",
+    "The bakery opened on 4 May 1891.",
+    "Children wait 14 days.",
+]
+UNRELATED = "Herons nest near quiet ponds; larches shed needles."
+
+
+def checked(claim: str, texts: list[str], question: str | None = None):
+    index = SourceIndex([Passage(text[:16], text) for text in texts], question=question)
+    return check(Claim(claim), index)
+
+
+@given(st.permutations(FACTS), st.sampled_from(CLAIMS))
+def test_the_order_of_the_passages_changes_nothing(order, claim):
+    assert checked(claim, order) == checked(claim, FACTS)
+
+
+@given(st.lists(st.sampled_from(FACTS), min_size=1, unique=True), st.sampled_from(CLAIMS))
+def test_a_passage_that_shares_no_word_with_the_claim_changes_nothing(texts, claim):
+    alone, beside = checked(claim, texts), checked(claim, [*texts, UNRELATED])
+    assert alone.findings == beside.findings
+    assert alone.signals.value_unaligned == beside.signals.value_unaligned
+
+
+@given(st.lists(st.sampled_from(FACTS), min_size=1, unique=True), st.data())
+def test_a_sentence_copied_from_a_passage_is_never_accused(texts, data):
+    sentences = [sentence for text in texts for sentence in text.replace(". ", ".\n").split("\n")]
+    assert checked(data.draw(st.sampled_from(sentences)), texts).findings == ()
+
+
+@given(st.text(max_size=80), st.text(max_size=120), st.integers(0, 120), st.integers(0, 80))
+def test_closeness_lies_between_0_and_1(claim, text, start, at):
+    ground, reader = Ground([(0, text, False)]), Reader(claim)
+    words = reader.around(at, at + 3)
+    close = (
+        ground.closeness(Place(0, start, start + 2, ""), ground.weighed(words), reader.own) if words else 0
+    )
+    assert 0 <= close <= 1 + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("claim", "kind", "detail"),
+    [
+        (
+            "The tower bridge is 450 metres long.",
+            FindingKind.NUMBER_MISMATCH,
+            "450 metres here, 330 metres in passage ",
+        ),
+        ("Guests pay 12 euros a month.", FindingKind.NUMBER_MISMATCH, "12 euros here, 19 euros in passage "),
+        (
+            "The bakery opened on 4 May 1891.",
+            FindingKind.DATE_MISMATCH,
+            "4 May 1891 here, 9 June 1903 in passage ",
+        ),
+    ],
+)
+def test_the_value_of_another_thing_is_contrasted_with_the_right_one(claim, kind, detail):
+    [found] = checked(claim, FACTS).findings
+    home = next(text for text in FACTS if found.detail.removeprefix(detail) == text[:16])
+    assert (found.kind, found.detail) == (kind, detail + home[:16])
+    assert claim[found.start : found.end] == detail.split(" here")[0]
+
+
+def test_the_gap_grows_with_what_the_claim_says_of_the_rival():
+    vague = checked("The bridge is 450 metres long.", FACTS).signals.value_unaligned
+    named = checked("The tower bridge is 450 metres long.", FACTS).signals.value_unaligned
+    right = checked("The canal bridge is 450 metres long.", FACTS).signals.value_unaligned
+    assert right <= vague < named
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "If guests pay 12 euros a month, they lose nothing.",
+        "Members pay 12 euros and guests 19 euros a month.",
+        "Children pay 12 euros.",
+    ],
+)
+def test_a_value_supposed_or_named_with_its_rival_or_without_one_is_not_accused(claim):
+    assert checked(claim, FACTS[1:2]).findings == ()
+
+
+def test_a_value_of_the_question_or_a_title_is_not_accused():
+    claim = "Guests pay 12 euros a month."
+    assert checked(claim, FACTS, question="I pay 12 euros. Why?").findings == ()
+    titled = Passage("p", FACTS[1], title="Prices from 12 euros")
+    assert check(Claim(claim), SourceIndex([titled])).findings == ()
+
+
+def test_of_long_sources_only_the_near_ones_are_aligned():
+    filler = "Herons nest near quiet ponds. " * 1000
+    index = SourceIndex([Passage("a", FACTS[1]), Passage("b", filler), Passage("c", "Guests pay 7 euros.")])
+    claim = Claim("Guests pay 12 euros a month.")
+    near = check(claim, index, near=[(0, 0, len(FACTS[1]))])
+    assert [found.detail for found in near.findings] == ["12 euros here, 19 euros in passage a"]
