@@ -16,10 +16,10 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import Any
 
 import anyio
-from workloads import answer, paced, passages
 
 from streamverify import Flag, Passage, Policy, Redact, Verifier
 from streamverify.testing import ScriptedScorer
+from workloads import answer, paced, passages
 
 BAR = 1.03
 RATE = 100.0
@@ -44,6 +44,7 @@ async def openai_chat(
 ) -> float:
     """Likewise for chat completion chunks."""
     from openai.types.chat import ChatCompletionChunk
+
     from streamverify_openai import verify_stream
 
     def made(delta: dict[str, Any], finish: str | None) -> ChatCompletionChunk:
@@ -66,6 +67,7 @@ async def anthropic_messages(
 ) -> float:
     """Likewise for the raw events of a message."""
     from anthropic.types import RawContentBlockDeltaEvent, TextDelta
+
     from streamverify_anthropic import verify_stream
 
     chunks = [

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from workloads import answer, passages
 
 from streamverify.passages import cut
 from streamverify.scorers.model_files import ModelFiles
 from streamverify.scorers.premise_cached import PremiseCachedScorer
 from streamverify.scorers.protocol import Abort
 from streamverify.scorers.runtime import Session
+from workloads import answer, passages
 
 
 def ordinary_cpu_per_pair(scorer: PremiseCachedScorer, pairs: int = 40) -> float:

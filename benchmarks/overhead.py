@@ -25,15 +25,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import anyio
+
 from machine import describe
 from ordinary import ordinary_cpu_per_pair
-from workloads import answer, paced, passages
-
 from streamverify import Flag, Policy, Redact, SentenceClosed, SentenceJudged, TextReleased, Verifier
 from streamverify.passages import cut
 from streamverify.scorers.premise_cached import PremiseCachedScorer
 from streamverify.scorers.protocol import Abort
 from streamverify.types import Report
+from workloads import answer, paced, passages
 
 
 @dataclass(frozen=True, slots=True)

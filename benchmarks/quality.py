@@ -18,10 +18,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import anyio
+
 from figures import BAD, FIGURES, Row, interval
 from labelled import Dataset, Gold, Item, bundled, read
 from machine import describe
-
 from streamverify import Calibration, Observe, Report, Scorer, Verifier
 from streamverify.citations import LabelledCitation, found_at, measure_agreement
 from streamverify.citations.metrics import NotComputed

@@ -20,7 +20,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from machine import describe
-
 from streamverify.segment import SentenceSegmenter
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)

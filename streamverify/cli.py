@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, ParamSpec, TypeVar
 import typer
 
 from streamverify import __version__
+from streamverify.server.cli import serve
 
 if TYPE_CHECKING:
     from streamverify.demo import Case
@@ -248,6 +249,9 @@ def demo(
             await show(told)
 
     _run(live)
+
+
+app.command("serve", epilog="Example: streamverify serve --demo")(_guarded(serve))
 
 
 @model_app.command("info", epilog="Example: streamverify model info")

@@ -172,9 +172,9 @@ async def test_the_source_goes_on_while_a_sentence_is_repaired():
         yield "The dam is big. The road is long."
         arrived.set()
 
-    async with Verifier(ByTopic()) as verifier:
-        async with verifier.stream(source(), PASSAGES, policy=Repair(rewrite)) as stream:
-            await collect(stream)
+    policy = Repair(rewrite)
+    async with Verifier(ByTopic()) as verifier, verifier.stream(source(), PASSAGES, policy=policy) as stream:
+        await collect(stream)
     assert stream.report.released == "The mill is old. The dam is big. The road is long."
 
 

@@ -22,7 +22,15 @@ TRUE = "The tower is 330 metres tall."
 FALSE = "Penguins invented cheese in Peru."
 LEXICAL = ("--scorer", "lexical")
 
-COMMANDS = (("check",), ("stream",), ("demo",), ("model",), ("model", "info"), ("model", "verify"))
+COMMANDS = (
+    ("check",),
+    ("stream",),
+    ("demo",),
+    ("serve",),
+    ("model",),
+    ("model", "info"),
+    ("model", "verify"),
+)
 
 
 @pytest.fixture
