@@ -4,7 +4,8 @@ Before: a scorer scored the claim, `checks/` compared it with the sources.
 After: `citations/` checks the markers, `policy.py` decides.
 
     features ──► calibrated P(supported) ──► SUPPORTED at or above the threshold
-                                        └──► else CONTRADICTED where P(contradicted) says so, or UNSUPPORTED
+                                        └──► else CONTRADICTED where P(contradicted) says so and the model
+                                             alone would not have called it supported, or UNSUPPORTED
 
 The features are log-odds of the model's probabilities and the signals of the deterministic checks. A
 finding moves the probability by its fitted weight and no more: no check alone decides a label.
@@ -26,6 +27,7 @@ CONFLICT = 0.7
 
 MODEL_FEATURES = ("single", "joint", "second", "contradiction", "risk")
 SIGNAL_FEATURES = tuple(field.name for field in fields(Signals))
+_NO_SIGNALS = dict.fromkeys(SIGNAL_FEATURES, 0.0)
 
 
 def features(score: ClaimScore, signals: Signals) -> dict[str, float]:
@@ -82,7 +84,10 @@ def label_for(
     probability = calibration.probability(measured)
     if probability >= calibration.threshold:
         return Label.SUPPORTED, probability
-    if contradiction and calibration.contradiction_probability(measured) >= calibration.contradiction:
+    # Checks may cast doubt on what the model finds supported; they never turn it into a contradiction.
+    doubted = calibration.probability({**measured, **_NO_SIGNALS}) >= calibration.threshold
+    opposed = calibration.contradiction_probability(measured) >= calibration.contradiction
+    if contradiction and opposed and not doubted:
         return Label.CONTRADICTED, probability
     return Label.UNSUPPORTED, probability
 
@@ -98,21 +103,15 @@ def conflict(
         windows: that the score's indices count in.
         ids: of the passages, by position.
     """
-    for yes in score.single:
-        for no in score.single:
-            if (
-                windows[yes.window].passage != windows[no.window].passage
-                and yes.score.entailment >= CONFLICT
-                and no.score.contradiction >= CONFLICT
-            ):
-                agrees, disagrees = ids[windows[yes.window].passage], ids[windows[no.window].passage]
-                span = placed(claim, 0, len(claim.text))
-                if span is not None:
-                    detail = f"passage {agrees} says so, passage {disagrees} says otherwise"
-                    return Finding(
-                        kind=FindingKind.SOURCE_CONFLICT, start=span.start, end=span.end, detail=detail
-                    )
-    return None
+    agree = [windows[w.window].passage for w in score.single if w.score.entailment >= CONFLICT]
+    oppose = [windows[w.window].passage for w in score.single if w.score.contradiction >= CONFLICT]
+    # A passage that says both, window by window, is no witness against another.
+    others = [passage for passage in oppose if passage not in agree]
+    span = placed(claim, 0, len(claim.text))
+    if not agree or not others or span is None:
+        return None
+    detail = f"passage {ids[agree[0]]} says so, passage {ids[others[0]]} says otherwise"
+    return Finding(kind=FindingKind.SOURCE_CONFLICT, start=span.start, end=span.end, detail=detail)
 
 
 def unsupported_spans(
