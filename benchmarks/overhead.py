@@ -125,13 +125,15 @@ async def bare(row: Row, seed: int) -> tuple[float, list[float]]:
     firsts: list[float] = []
 
     async def read(stream: int) -> None:
+        pieces = texts[stream]
         start = time.perf_counter()
         first = True
-        async for _ in paced(answer(row.pieces, seed + stream), row.rate, row.prefill):
+        async for _ in paced(pieces, row.rate, row.prefill):
             if first:
                 firsts.append(time.perf_counter() - start)
                 first = False
 
+    texts = [answer(row.pieces, seed + stream) for stream in range(row.streams)]
     began = time.perf_counter()
     async with anyio.create_task_group() as group:
         for stream in range(row.streams):
@@ -148,11 +150,11 @@ async def verified(
     reports: list[Report] = []
 
     async def read(number: int) -> None:
+        pieces, sources = texts[number], known[number]
         start = time.perf_counter()
         first = True
         closed: dict[int, float] = {}
-        source = paced(answer(row.pieces, seed + number), row.rate, row.prefill)
-        sources = passages(row.passages, seed=seed + number)
+        source = paced(pieces, row.rate, row.prefill)
         async with verifier.stream(source, sources, policy=POLICIES[row.policy]) as stream:
             async for event in stream:
                 if isinstance(event, TextReleased) and first:
@@ -164,6 +166,8 @@ async def verified(
                     lags.append(event.at_ms - closed[event.index])
             reports.append(stream.report)
 
+    texts = [answer(row.pieces, seed + number) for number in range(row.streams)]
+    known = [passages(row.passages, seed=seed + number) for number in range(row.streams)]
     began = time.perf_counter()
     async with anyio.create_task_group() as group:
         for number in range(row.streams):

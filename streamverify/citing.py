@@ -45,6 +45,10 @@ from streamverify.types import (
 )
 
 
+_SHARED = 0.4
+"""Share of a clause's content words a window must hold before the clause is scored against it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CitationOptions:
     """What citations mean in an application, and which it asks for."""
@@ -224,6 +228,8 @@ class _Parts:
         focus = self._material.finder.likeliest([passage], part.text)
         if not focus or not any(char.isalnum() for char in part.text):
             return None
+        if self._material.finder.coverage(focus[0], part.text) < _SHARED:
+            return 0.0
         measured = self._material.measure(Claim(part.text, part.offsets, focus, only_focus=True), self._abort)
         self.work = added(self.work, measured.work)
         return self._calibration.probability(measured.features)

@@ -92,8 +92,7 @@ def _read_prose(
     text, attributed = _without_frame(text)
     if not text.text:
         return Reading(None, Reason.META, list_item=item)
-    before = [plain(other.text, other.start, markers=markers) for other in previous]
-    text, dangling, resolved = _in_context(text, item, previous, before)
+    text, dangling, resolved = _in_context(text, item, previous, markers)
     return _reading(text, attributed=attributed, list_item=item, dangling=dangling, resolved=resolved)
 
 
@@ -243,14 +242,18 @@ def _topic(text: Aligned) -> Claim | None:
 
 
 def _in_context(
-    text: Aligned, item: bool, previous: Sequence[Sentence], before: Sequence[Aligned]
+    text: Aligned, item: bool, previous: Sequence[Sentence], markers: Sequence[Span]
 ) -> tuple[Aligned, bool, bool]:
     """The claim with its referent or lead-in put in; whether it leans on one; whether one was found."""
+    place = referents.pronoun(text.text)
+    if not item and place is None:
+        return text, referents.demonstrative(text.text), False
+    # Read only where they are needed: most sentences stand alone.
+    before = [plain(other.text, other.start, markers=markers) for other in previous]
     if item:
         framed = _in_frame(text, previous, before)
         if framed is not None:
             return framed, True, True
-    place = referents.pronoun(text.text)
     if place is not None:
         return _with_referent(text, place, before)
     return text, referents.demonstrative(text.text), False

@@ -117,6 +117,11 @@ class WindowFinder:
         )
         return tuple(best)
 
+    def coverage(self, window: int, text: str) -> float:
+        """Share of the text's content words that the window holds; 0 without any."""
+        wanted = stems(text)
+        return len(wanted & self._known(window)) / len(wanted) if wanted else 0.0
+
     def _known(self, index: int) -> frozenset[str]:
         if index not in self._stems:
             self._stems[index] = stems(self._windows[index].text)

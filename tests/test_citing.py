@@ -22,7 +22,7 @@ pytestmark = pytest.mark.anyio
 
 YES, NO = NliScore(0.95, 0.04, 0.01), NliScore(0.03, 0.96, 0.01)
 
-MILL = Passage("mill", "The mill was built in 1804 by the river.", "The mill (1990)")
+MILL = Passage("mill", "The old mill was built in 1804 by the river.", "The mill (1990)")
 DAM = Passage("dam", "The dam holds the water of two rivers.", "The dam")
 ROAD = Passage("road", "The road was paved in 1920.", "The road")
 PASSAGES = [MILL, DAM, ROAD]
