@@ -44,7 +44,6 @@ from streamverify.types import (
     Work,
 )
 
-
 _SHARED = 0.4
 """Share of a clause's content words a window must hold before the clause is scored against it."""
 
