@@ -304,10 +304,10 @@ def main() -> int:
     )
     parser.add_argument("--quick", action="store_true", help="only the rows with a bar, once each")
     parser.add_argument("--check", action="store_true", help="exit 1 where a bar is missed")
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--repeats", type=int, help="pairs a row; 1 with --quick, 3 without")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    repeats = 1 if options.quick else options.repeats
+    repeats = options.repeats or (1 if options.quick else 3)
     ordinary = ordinary_cpu_per_pair(PremiseCachedScorer())
     results: list[tuple[Row, Figures]] = []
     missed: list[str] = []
