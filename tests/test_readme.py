@@ -1,0 +1,37 @@
+"""The README's example runs and prints what the README says it prints."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.model
+def test_the_example_prints_what_is_shown():
+    code = re.search(r"## Eight lines\n\n```python\n(.*?)```", README, re.DOTALL)[1]
+    shown = re.search(r"<!-- example output -->\n```text\n(.*?)```", README, re.DOTALL)[1]
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    def coarse(text: str) -> list[str]:  # the last digit of a score depends on the processor
+        return [re.sub(r"(0\.\d)\d\b", r"\1", line).rstrip() for line in text.splitlines()]
+
+    assert coarse(done.stdout) == coarse(shown)
+
+
+def test_every_page_the_readme_names_is_there():
+    root = Path(__file__).parents[1]
+    for target in re.findall(r"\]\(([^)#]+)\)", README):
+        if "://" not in target:
+            assert (root / target).exists(), target
+
+
+def test_there_are_two_set_up_commands():
+    for mark in ("demo command", "test command"):
+        block = re.search(rf"<!-- {mark} -->\n```bash\n([^\n]+)\n```\n<!-- end -->", README)
+        assert block is not None, mark
