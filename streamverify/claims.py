@@ -93,6 +93,8 @@ def _read_prose(
     if not text.text:
         return Reading(None, Reason.META, list_item=item)
     text, dangling, resolved = _in_context(text, item, previous, markers)
+    if not any(own >= 0 and char.isalnum() for char, own in zip(text.text, text.offsets, strict=True)):
+        return Reading(None, Reason.EMPTY, list_item=item)  # "It", cut off: nothing is said of it
     return _reading(text, attributed=attributed, list_item=item, dangling=dangling, resolved=resolved)
 
 

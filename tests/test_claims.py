@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from streamverify.claims import read
 from streamverify.markup import plain
 from streamverify.nonclaims import Reason
+from streamverify.segment import segment
 from streamverify.types import Sentence, SentenceKind, Span
 
 
@@ -325,3 +326,8 @@ def test_the_flags_tell_numbers_hedges_and_attributions():
 
 def test_a_number_in_the_borrowed_part_is_not_the_claims_own():
     assert not reading("The 330 visitors of 2019 were late.", "They were tired.").has_number
+
+
+def test_a_pronoun_that_nothing_follows_claims_nothing():
+    first, cut_off = segment("The tower is 330 metres tall. It ")
+    assert read(cut_off, previous=[first]).claim is None
