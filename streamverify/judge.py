@@ -85,9 +85,9 @@ def label_for(
     if probability >= calibration.threshold:
         return Label.SUPPORTED, probability
     # Checks may cast doubt on what the model finds supported; they never turn it into a contradiction.
-    doubted = calibration.probability({**measured, **_NO_SIGNALS}) >= calibration.threshold
+    alone = calibration.probability({**measured, **_NO_SIGNALS}) >= calibration.threshold
     opposed = calibration.contradiction_probability(measured) >= calibration.contradiction
-    if contradiction and opposed and not doubted:
+    if contradiction and opposed and not alone:
         return Label.CONTRADICTED, probability
     return Label.UNSUPPORTED, probability
 

@@ -299,7 +299,7 @@ class Pump:
                 previous=previous,
                 passages=preparation.passages,
                 question=self._settings.question,
-                judge=lambda part, before: self._verdict(part, before, preparation),
+                judge=lambda part, before: self._tried(part, before, preparation),
             )
         withhold = failed is not None and self._settings.on_failure == "withhold"
         settlement = Settlement(verdict, latency_ms, withhold=withhold, replacement=replacement)
@@ -309,6 +309,15 @@ class Pump:
         if self._session.halted is not None:
             assert self._group is not None
             self._group.cancel_scope.cancel()
+
+    async def _tried(self, part: Sentence, before: Sequence[Sentence], preparation: _Preparation) -> Verdict:
+        """The verdict on a sentence of a replacement; a check that failed makes the replacement fail."""
+        try:
+            return await self._verdict(part, before, preparation)
+        except ScoringError as error:
+            if self._settings.on_failure == "raise":
+                raise
+            return Verdict(index=part.index, label=Label.UNVERIFIED, reason=f"scorer_failed: {error}")
 
     async def _recite(self, sentence: Sentence) -> None:
         """Check the citations of a sentence once more, with those that came too late for its verdict."""

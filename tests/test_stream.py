@@ -388,6 +388,17 @@ async def test_a_repair_that_never_passes_is_redacted():
     assert stream.report.released == "One here. □ Two."
 
 
+async def test_a_repair_that_cannot_be_checked_is_no_repair():
+    async def rewrite(request):
+        return "A broken check."
+
+    policy = Repair(rewrite, fallback=Redact(placeholder="□"))
+    made = verifier(scorer={"fail_on": "broken"})
+    async with made, made.stream("One here. This is wrong. Two.", PASSAGES, policy=policy) as stream:
+        await collect(stream)
+    assert (stream.report.outcome, stream.report.released) == ("finished", "One here. □ Two.")
+
+
 async def test_an_error_of_the_rewrite_function_reaches_the_reader():
     async def rewrite(request):
         raise LookupError("mine")
