@@ -74,8 +74,7 @@ class Citing:
 
     def find(self, sentence: Sentence, handed: Sequence[Marker] = ()) -> tuple[Marker, ...]:
         """The markers of a sentence, placed in the answer, with those handed in beside the text."""
-        written = tuple(m.moved(sentence.start) for m in find_markers(sentence.text, known=self._resolver))
-        return combine(written, handed) if handed else written
+        return _found(sentence, handed, self._resolver)
 
     def asked(self, claim: Claim, markers: Sequence[Marker]) -> Claim:
         """The claim, with single passes over the cited passages and a joint one over the cited set."""
@@ -232,6 +231,36 @@ class _Parts:
         measured = self._material.measure(Claim(part.text, part.offsets, focus, only_focus=True), self._abort)
         self.work = added(self.work, measured.work)
         return self._calibration.probability(measured.features)
+
+
+def unchecked(
+    sentence: Sentence,
+    handed: Sequence[Marker],
+    resolver: Resolver,
+    *,
+    beside: Sequence[Citation] | None = None,
+) -> tuple[Citation, ...]:
+    """The citations of a sentence whose check did not run: unverified, or fabricated where they mean nothing.
+
+    Args:
+        sentence: closed.
+        handed: citations that came beside the text, placed in the answer.
+        resolver: of the passages the sentence would have been checked against.
+        beside: what was told of the sentence before; these come first, and only `handed` are added to them,
+            those left out that repeat one. None: the markers in the text are taken too.
+    """
+    markers = tuple(handed)
+    if beside is None:
+        markers = _found(sentence, handed, resolver)
+    told = {(citation.start, citation.end, citation.passages) for citation in beside or ()}
+    found = check_citations(sentence, Label.UNVERIFIED, markers, resolver, {})
+    new = (c for c in found if c.start == c.end or (c.start, c.end, c.passages) not in told)
+    return (*(beside or ()), *new)
+
+
+def _found(sentence: Sentence, handed: Sequence[Marker], resolver: Resolver) -> tuple[Marker, ...]:
+    written = tuple(m.moved(sentence.start) for m in find_markers(sentence.text, known=resolver))
+    return combine(written, handed) if handed else written
 
 
 def clipped(claim: Claim, span: Span) -> Claim:

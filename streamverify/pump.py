@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import anyio
@@ -18,8 +19,8 @@ from anyio.abc import TaskGroup
 
 from streamverify._loop import current_loop
 from streamverify.assess import Assessor, Basis
-from streamverify.citations import Marker
-from streamverify.citing import added
+from streamverify.citations import Marker, Numbering, Resolver
+from streamverify.citing import added, unchecked
 from streamverify.errors import ScoringError, UsageError
 from streamverify.events import Event, SentenceClosed
 from streamverify.passages import passages_from
@@ -30,7 +31,17 @@ from streamverify.scorers.protocol import Abort
 from streamverify.segment import Segmenter
 from streamverify.session import Ending, Session, Settlement
 from streamverify.sources import Source, checked, close_source, pieces_of, slices
-from streamverify.types import Label, Passage, Replacement, Report, Sentence, Timings, Verdict, Work
+from streamverify.types import (
+    Citation,
+    Label,
+    Passage,
+    Replacement,
+    Report,
+    Sentence,
+    Timings,
+    Verdict,
+    Work,
+)
 from streamverify.workers import Workers
 
 OnFailure = Literal["raise", "unverified", "withhold"]
@@ -69,9 +80,10 @@ class Settings:
 class _Preparation:
     """One set of passages on its way to an assessor; sentences wait for the set they closed under."""
 
-    def __init__(self, passages: tuple[Passage, ...]) -> None:
+    def __init__(self, passages: tuple[Passage, ...], numbering: Numbering) -> None:
         self.passages = passages
         self.abort = Abort()
+        self._numbering = numbering
         self._done = anyio.Event()
         self._result: Assessor | Exception | None = None
 
@@ -85,6 +97,11 @@ class _Preparation:
             raise ScoringError(f"the passages could not be prepared: {self._result}") from self._result
         assert self._result is not None
         return self._result
+
+    @cached_property
+    def resolver(self) -> Resolver:
+        """What citations mean where no assessor says so; made when a check failed."""
+        return Resolver(self.passages, numbering=self._numbering)
 
 
 class Pump:
@@ -108,6 +125,7 @@ class Pump:
         self._work = Work()
         self._preparation: _Preparation | None = None
         self._handed: list[Marker] = []
+        self._covered: dict[int, int] = {}  # of each sentence told: how many of those handed in are in it
         self._error: Exception | None = None
         self._group: TaskGroup | None = None
         self.report: Report | None = None
@@ -259,7 +277,7 @@ class Pump:
 
     def _prepare(self, passages: tuple[Passage, ...]) -> None:
         assert self._group is not None
-        preparation = self._preparation = _Preparation(passages)
+        preparation = self._preparation = _Preparation(passages, self._settings.basis.citations.numbering)
         self._group.start_soon(self._assemble, preparation)
 
     async def _assemble(self, preparation: _Preparation) -> None:
@@ -282,13 +300,19 @@ class Pump:
         closed_ms = self._now()
         failed: Exception | None = None
         replacement: Replacement | None = None
+        handed = self._handed_to(sentence)
         try:
-            verdict = await self._verdict(sentence, previous, preparation, self._handed_to(sentence))
+            verdict = await self._verdict(sentence, previous, preparation, handed)
         except Exception as error:
             if self._settings.on_failure == "raise":
                 raise
             failed = error
-            verdict = Verdict(index=sentence.index, label=Label.UNVERIFIED, reason=f"scorer_failed: {error}")
+            verdict = Verdict(
+                index=sentence.index,
+                label=Label.UNVERIFIED,
+                reason=f"scorer_failed: {error}",
+                citations=unchecked(sentence, handed, preparation.resolver),
+            )
         latency_ms = self._now() - closed_ms
         policy = self._settings.policy
         if isinstance(policy, Repair) and policy.wants_repair(sentence, verdict):
@@ -303,6 +327,7 @@ class Pump:
             )
         withhold = failed is not None and self._settings.on_failure == "withhold"
         settlement = Settlement(verdict, latency_ms, withhold=withhold, replacement=replacement)
+        self._covered.setdefault(sentence.index, len(handed))
         self._publish(self._session.settle(sentence.index, settlement, self._now()))
         self._pending -= 1
         self._space.set()
@@ -323,13 +348,36 @@ class Pump:
         """Check the citations of a sentence once more, with those that came too late for its verdict."""
         assert self._preparation is not None
         previous = self._session.before(sentence.index, CONTEXT)
+        handed = self._handed_to(sentence)
         try:
-            verdict = await self._verdict(sentence, previous, self._preparation, self._handed_to(sentence))
+            verdict = await self._verdict(sentence, previous, self._preparation, handed)
         except ScoringError:
             if self._settings.on_failure == "raise":
                 raise
-            return  # the verdict stands as it was told
-        self._session.recite(sentence.index, verdict.citations)
+            return  # the verdict stands as it was told; `_conclude` adds what no check covered
+        # A check that began earlier may end later, and cover fewer.
+        if len(handed) >= self._covered.get(sentence.index, 0):
+            self._covered[sentence.index] = len(handed)
+            self._session.recite(sentence.index, verdict.citations)
+
+    def _unchecked(self, sentence: Sentence) -> tuple[Citation, ...]:
+        """What is known, without a check, about the citations of a sentence that got none."""
+        if self._preparation is None:  # no passages were ever told, so nothing is known to be fabricated
+            return ()
+        return unchecked(sentence, self._handed_to(sentence), self._preparation.resolver)
+
+    def _admit_uncovered(self) -> None:
+        """Put citations handed in late into the report though no check of them ended well."""
+        cited = {s.index: s for m in self._handed if (s := self._session.closed_at(m.end)) is not None}
+        for index, sentence in cited.items():
+            told, rest = (
+                self._session.citations(index),
+                self._handed_to(sentence)[self._covered.get(index, 0) :],
+            )
+            if told is not None and rest:
+                assert self._preparation is not None
+                known = unchecked(sentence, rest, self._preparation.resolver, beside=told)
+                self._session.recite(index, known)
 
     async def _verdict(
         self,
@@ -366,6 +414,7 @@ class Pump:
             ending, error = "failed", "closed before its end"
         else:
             ending, error = "finished", None
+        self._admit_uncovered()
         total_ms = self._now()
         timings = Timings(
             prepare_ms=self._prepare_ms,
@@ -378,6 +427,7 @@ class Pump:
             work=self._work,
             fingerprint=self._settings.basis.scorer.fingerprint,
             error=error,
+            unchecked=self._unchecked,
         )
         self._events.extend([*events, terminal])
         self.report = terminal.report

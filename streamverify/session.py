@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import bisect
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -146,10 +146,15 @@ class Session:
         return self._entries[index].sentence if index < len(self._entries) else None
 
     def recite(self, index: int, citations: Sequence[Citation]) -> None:
-        """Put citations that were checked after the verdict on sentence `index` was told into the report."""
+        """Put the citations of sentence `index` into the report in place of those told with its verdict."""
+        self._entries[index].citations = tuple(citations)
+
+    def citations(self, index: int) -> tuple[Citation, ...] | None:
+        """What checks found so far about the citations of sentence `index`; None before its first."""
         entry = self._entries[index]
-        if len(citations) >= len(entry.citations):  # a check that began earlier may end later, and know fewer
-            entry.citations = tuple(citations)
+        if entry.citations or entry.settlement is None:
+            return entry.citations or None
+        return entry.settlement.verdict.citations
 
     def end(self, at_ms: float) -> list[Event]:
         """The source ended: what is still open becomes the last sentence."""
@@ -173,6 +178,7 @@ class Session:
         work: Work,
         fingerprint: Fingerprint,
         error: str | None = None,
+        unchecked: Callable[[Sentence], tuple[Citation, ...]] = lambda _: (),
     ) -> tuple[list[Event], Terminal]:
         """The last events: a verdict for whatever has none yet, then the terminal one.
 
@@ -182,13 +188,13 @@ class Session:
             work: the caller's counters.
             fingerprint: of the scorer.
             error: what went wrong, or why the policy halted.
+            unchecked: the citations of a sentence that was not checked.
         """
         at_ms = timings.total_ms
         events = self.end(at_ms) if ending != "finished" else []
         for entry in self._entries[self._judged :]:
-            reason = f"{ending}: the stream ended before this sentence was checked"
-            verdict = Verdict(index=entry.sentence.index, label=Label.UNVERIFIED, reason=reason)
-            entry.settlement = entry.settlement or Settlement(verdict, latency_ms=0.0)
+            if entry.settlement is None:
+                entry.settlement = Settlement(_not_checked(entry.sentence, ending, unchecked), latency_ms=0.0)
             entry.decision = Decision(Action.HALT if ending == "halted" else Action.RELEASE)
             if self.policy.holds_text:
                 entry.decision = Decision(Action.HALT if ending == "halted" else Action.REDACT)
@@ -293,6 +299,17 @@ class Session:
             fingerprint=fingerprint,
             error=error,
         )
+
+
+def _not_checked(
+    sentence: Sentence, ending: Ending, unchecked: Callable[[Sentence], tuple[Citation, ...]]
+) -> Verdict:
+    return Verdict(
+        index=sentence.index,
+        label=Label.UNVERIFIED,
+        reason=f"{ending}: the stream ended before this sentence was checked",
+        citations=unchecked(sentence),
+    )
 
 
 def _judged(entry: _Entry) -> JudgedSentence:

@@ -89,7 +89,8 @@ class VerifiedStream:
         """Have citations that a provider handed in beside the text checked with their sentence.
 
         Call it in the stream's own event loop, best while the source runs. A citation of a sentence that is
-        being judged already is checked apart; what was found is in the report then, not in the event.
+        being judged already is checked apart; what was found is in the report then, not in the event, and
+        where that check failed the report has the citation as `unverified`.
 
         Args:
             markers: from `citations.native`, placed in the answer as generated.
