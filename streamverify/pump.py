@@ -10,7 +10,6 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal
 
 import anyio
@@ -18,13 +17,14 @@ import anyio.lowlevel
 from anyio.abc import TaskGroup
 
 from streamverify._loop import current_loop
-from streamverify.assess import Assessor, Basis
-from streamverify.citations import Marker, Numbering, Resolver
+from streamverify.assess import Basis
+from streamverify.citations import Marker
 from streamverify.citing import added, unchecked
 from streamverify.errors import ScoringError, UsageError
 from streamverify.events import Event, SentenceClosed
 from streamverify.passages import passages_from
 from streamverify.policy import Policy, Repair
+from streamverify.preparation import Preparation
 from streamverify.repair import repair
 from streamverify.retrieval import SINK
 from streamverify.scorers.protocol import Abort
@@ -77,33 +77,6 @@ class Settings:
     max_answer_chars: int
 
 
-class _Preparation:
-    """One set of passages on its way to an assessor; sentences wait for the set they closed under."""
-
-    def __init__(self, passages: tuple[Passage, ...], numbering: Numbering) -> None:
-        self.passages = passages
-        self.abort = Abort()
-        self._numbering = numbering
-        self._done = anyio.Event()
-        self._result: Assessor | Exception | None = None
-
-    def finish(self, result: Assessor | Exception) -> None:
-        self._result = result
-        self._done.set()
-
-    async def assessor(self) -> Assessor:
-        await self._done.wait()
-        if isinstance(self._result, Exception):
-            raise ScoringError(f"the passages could not be prepared: {self._result}") from self._result
-        assert self._result is not None
-        return self._result
-
-    @cached_property
-    def resolver(self) -> Resolver:
-        """What citations mean where no assessor says so; made when a check failed."""
-        return Resolver(self.passages, numbering=self._numbering)
-
-
 class Pump:
     """Moves one stream; `start` once, `next` for each event, `stop` to end it."""
 
@@ -123,7 +96,7 @@ class Pump:
         self._known = settings.passages or ()
         self._incoming: deque[tuple[Passage, ...]] = deque()
         self._work = Work()
-        self._preparation: _Preparation | None = None
+        self._preparation: Preparation | None = None
         self._handed: list[Marker] = []
         self._covered: dict[int, int] = {}  # of each sentence told: how many of those handed in are in it
         self._error: Exception | None = None
@@ -277,10 +250,10 @@ class Pump:
 
     def _prepare(self, passages: tuple[Passage, ...]) -> None:
         assert self._group is not None
-        preparation = self._preparation = _Preparation(passages, self._settings.basis.citations.numbering)
+        preparation = self._preparation = Preparation(passages, self._settings.basis.citations.numbering)
         self._group.start_soon(self._assemble, preparation)
 
-    async def _assemble(self, preparation: _Preparation) -> None:
+    async def _assemble(self, preparation: Preparation) -> None:
         settings = self._settings
         try:
             assessor = await settings.preparers.run(
@@ -295,7 +268,7 @@ class Pump:
         preparation.finish(assessor)
 
     async def _judge(
-        self, sentence: Sentence, previous: Sequence[Sentence], preparation: _Preparation
+        self, sentence: Sentence, previous: Sequence[Sentence], preparation: Preparation
     ) -> None:
         closed_ms = self._now()
         failed: Exception | None = None
@@ -335,7 +308,7 @@ class Pump:
             assert self._group is not None
             self._group.cancel_scope.cancel()
 
-    async def _tried(self, part: Sentence, before: Sequence[Sentence], preparation: _Preparation) -> Verdict:
+    async def _tried(self, part: Sentence, before: Sequence[Sentence], preparation: Preparation) -> Verdict:
         """The verdict on a sentence of a replacement; a check that failed makes the replacement fail."""
         try:
             return await self._verdict(part, before, preparation)
@@ -383,7 +356,7 @@ class Pump:
         self,
         sentence: Sentence,
         previous: Sequence[Sentence],
-        preparation: _Preparation,
+        preparation: Preparation,
         handed: Sequence[Marker] = (),
     ) -> Verdict:
         assessor = await preparation.assessor()

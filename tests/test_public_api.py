@@ -57,6 +57,7 @@ LAYERS = [
     {"segment", "passages", "policy", "checks", "citations", "claims", "language", "evidence", "scorers"},
     {"judge", "material", "citing", "session", "repair", "workers", "sources", "retrieval", "portal"},
     {"assess"},
+    {"preparation"},
     {"pump"},
     {"stream"},
     {"verifier"},
