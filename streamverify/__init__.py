@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         ProviderError,
         ScoringError,
         ScoringTimeoutError,
+        StreamInterruptedError,
         StreamStateError,
         StreamVerifyError,
         UsageError,
@@ -143,6 +144,7 @@ __all__ = [
     "StreamFailed",
     "StreamFinished",
     "StreamHalted",
+    "StreamInterruptedError",
     "StreamOpened",
     "StreamStateError",
     "StreamVerifyError",
@@ -170,8 +172,7 @@ _HOMES = {
     "errors": (
         "InputFileError MissingExtraError ModelChecksumError ModelContractError ModelError "
         "ModelNotFoundError PassageError PieceError ProviderError ScoringError ScoringTimeoutError "
-        "StreamStateError "
-        "StreamVerifyError UsageError"
+        "StreamInterruptedError StreamStateError StreamVerifyError UsageError"
     ),
     "events": (
         "Event SentenceClosed SentenceJudged StreamFailed StreamFinished StreamHalted StreamOpened "

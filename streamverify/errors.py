@@ -12,8 +12,9 @@
     │  ├─ ModelChecksumError              a file is not what its checksum says
     │  ├─ ModelContractError              inputs, outputs or labels differ from what is expected
     │  └─ ProviderError                   the execution provider asked for is not available
-    └─ ScoringError                       a check failed while a stream was running
-       └─ ScoringTimeoutError (TimeoutError)
+    ├─ ScoringError                       a check failed while a stream was running
+    │  └─ ScoringTimeoutError (TimeoutError)
+    └─ StreamInterruptedError             the application ended a stream before its source did
 
 Errors of the source and of user callables are never wrapped: they arrive as themselves.
 """
@@ -118,3 +119,7 @@ class ScoringTimeoutError(ScoringError, TimeoutError):
         """Name the deadline in seconds."""
         self.seconds = seconds
         super().__init__(f"no verdict within {seconds:g} s; raise verdict_timeout or use a faster scorer")
+
+
+class StreamInterruptedError(StreamVerifyError):
+    """The application ended a stream before its source did; the message is its reason."""

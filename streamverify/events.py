@@ -83,13 +83,22 @@ class StreamHalted(Stamp):
     report: Report
 
 
+FailureCode = Literal[
+    "source_failed", "check_failed", "usage_error", "interrupted", "closed", "internal_error"
+]
+"""What ended a stream that failed: its source; the scorer, under `on_failure="raise"`; a call or a piece that
+was wrong; the application, which stopped the source (`interrupt`) or closed the stream; or this library."""
+
+
 class StreamFailed(Stamp):
-    """The source, or the scorer under `on_failure="raise"`, failed."""
+    """The source, or the scorer under `on_failure="raise"`, failed, or the application ended the stream."""
 
     kind: Literal["stream_failed"] = "stream_failed"
     report: Report
     error: str
     """Type and message of what went wrong."""
+    code: FailureCode = "source_failed"
+    """The same for a machine, without anything of the message."""
 
 
 Terminal = StreamFinished | StreamHalted | StreamFailed

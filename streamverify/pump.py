@@ -20,8 +20,8 @@ from streamverify._loop import current_loop
 from streamverify.assess import Basis
 from streamverify.citations import Marker
 from streamverify.citing import added, unchecked
-from streamverify.errors import ScoringError, UsageError
-from streamverify.events import Event, SentenceClosed
+from streamverify.errors import ScoringError, StreamInterruptedError, UsageError
+from streamverify.events import Event, FailureCode, SentenceClosed
 from streamverify.passages import passages_from
 from streamverify.policy import Policy, Repair
 from streamverify.preparation import Preparation
@@ -84,7 +84,7 @@ class Pump:
         self._settings, self._source = settings, source
         self._session = Session(policy=settings.policy, segmenter=settings.segmenter)
         self._loop = current_loop()
-        self._scope = anyio.CancelScope()
+        self._scope, self._reading = anyio.CancelScope(), anyio.CancelScope()
         self._finished = anyio.Event()
         self._events: deque[Event] = deque()
         self._news, self._space = anyio.Event(), anyio.Event()
@@ -100,6 +100,8 @@ class Pump:
         self._handed: list[Marker] = []
         self._covered: dict[int, int] = {}  # of each sentence told: how many of those handed in are in it
         self._error: Exception | None = None
+        self._code: FailureCode = "closed"
+        self._interruption: StreamInterruptedError | None = None
         self._group: TaskGroup | None = None
         self.report: Report | None = None
 
@@ -129,6 +131,11 @@ class Pump:
     def abandon(self) -> None:
         """`stop` without waiting, from any thread."""
         self._loop.call_soon(self._scope.cancel)
+
+    def interrupt(self, reason: str) -> None:
+        """End the source as if it had failed; from any thread. See `VerifiedStream.interrupt`."""
+        self._interruption = self._interruption or StreamInterruptedError(reason)
+        self._loop.call_soon(self._reading.cancel)
 
     def add_passages(self, passages: Sequence[Passage]) -> None:
         """Judge the sentences that close from now on against these too; safe from any thread.
@@ -163,6 +170,7 @@ class Pump:
                         await self._read()
                 except Exception as error:  # noqa: BLE001 - kept: told in StreamFailed, raised to the reader
                     self._error = _first(error)
+                    self._code = "check_failed" if isinstance(self._error, ScoringError) else "internal_error"
         finally:
             try:
                 self._conclude()
@@ -174,29 +182,36 @@ class Pump:
         pieces: AsyncIterator[str] | None = None
         try:
             pieces = pieces_of(self._source)
-            position, resumed = 0, time.perf_counter()
-            while True:
-                asked = time.perf_counter()
-                try:
-                    piece = await anext(pieces)
-                except StopAsyncIteration:
-                    break
-                finally:
-                    self._waited_ms += (time.perf_counter() - asked) * 1000
-                for part in slices(checked(piece, position)):
-                    self._take(part)
-                    await self._room()
-                    if time.perf_counter() - resumed > _TURN:
-                        await anyio.lowlevel.checkpoint()
-                        resumed = time.perf_counter()
-                position += 1
+            with self._reading:
+                await self._take_all(pieces)
+            if self._reading.cancelled_caught:
+                self._error, self._code = self._interruption, "interrupted"
         except Exception as error:  # noqa: BLE001 - the source's own: raised to the reader as it is
             self._error = error
+            self._code = "usage_error" if isinstance(error, UsageError) else "source_failed"
         finally:
             if pieces is not None:
                 await close_source(self._source, pieces)
         self._open()
         self._publish(self._session.end(self._now()))
+
+    async def _take_all(self, pieces: AsyncIterator[str]) -> None:
+        position, resumed = 0, time.perf_counter()
+        while True:
+            asked = time.perf_counter()
+            try:
+                piece = await anext(pieces)
+            except StopAsyncIteration:
+                return
+            finally:
+                self._waited_ms += (time.perf_counter() - asked) * 1000
+            for part in slices(checked(piece, position)):
+                self._take(part)
+                await self._room()
+                if time.perf_counter() - resumed > _TURN:
+                    await anyio.lowlevel.checkpoint()
+                    resumed = time.perf_counter()
+            position += 1
 
     def _absorb_soon(self) -> None:
         # A callback of the loop is no task, and only a task may start tasks.
@@ -384,7 +399,7 @@ class Pump:
         elif self._error is not None:
             ending, error = "failed", f"{type(self._error).__name__}: {self._error}"
         elif self._scope.cancel_called or not self._session.settled:
-            ending, error = "failed", "closed before its end"
+            ending, error, self._code = "failed", "closed before its end", "closed"
         else:
             ending, error = "finished", None
         self._admit_uncovered()
@@ -400,6 +415,7 @@ class Pump:
             work=self._work,
             fingerprint=self._settings.basis.scorer.fingerprint,
             error=error,
+            code=self._code,
             unchecked=self._unchecked,
         )
         self._events.extend([*events, terminal])

@@ -24,6 +24,7 @@ from typing import Literal
 from streamverify.citations import NotComputed, citation_metrics
 from streamverify.events import (
     Event,
+    FailureCode,
     PassageSummary,
     SentenceClosed,
     SentenceJudged,
@@ -178,6 +179,7 @@ class Session:
         work: Work,
         fingerprint: Fingerprint,
         error: str | None = None,
+        code: FailureCode = "internal_error",
         unchecked: Callable[[Sentence], tuple[Citation, ...]] = lambda _: (),
     ) -> tuple[list[Event], Terminal]:
         """The last events: a verdict for whatever has none yet, then the terminal one.
@@ -188,6 +190,7 @@ class Session:
             work: the caller's counters.
             fingerprint: of the scorer.
             error: what went wrong, or why the policy halted.
+            code: who ended a stream that failed.
             unchecked: the citations of a sentence that was not checked.
         """
         at_ms = timings.total_ms
@@ -206,7 +209,8 @@ class Session:
             return events, StreamFinished(seq=seq, at_ms=at_ms, report=report)
         if ending == "halted":
             return events, StreamHalted(seq=seq, at_ms=at_ms, report=report)
-        return events, StreamFailed(seq=seq, at_ms=at_ms, report=report, error=error or "unknown")
+        failed = StreamFailed(seq=seq, at_ms=at_ms, report=report, error=error or "unknown", code=code)
+        return events, failed
 
     def _close(self, sentences: Sequence[Sentence], at_ms: float) -> list[Event]:
         events: list[Event] = []

@@ -72,6 +72,21 @@ class VerifiedStream:
         if self._pump is not None:
             await self._pump.stop()
 
+    def interrupt(self, reason: str) -> None:
+        """End the source now, and let the stream end in order; safe from any thread.
+
+        What came so far is judged and told; then the stream fails with code `interrupted`, and the reader
+        gets a `StreamInterruptedError`. Nothing happens where the source has ended already. A check that
+        hangs still holds the stream up to its deadline: `aclose` waits for none.
+
+        Args:
+            reason: for the report.
+
+        Raises:
+            StreamStateError: outside of the `async with` block.
+        """
+        self._opened().interrupt(reason)
+
     def __aiter__(self) -> Self:
         """The stream is its own iterator."""
         return self
