@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from streamverify.server.ag_ui import AgUi
     from streamverify.server.ai_sdk import AiSdk
     from streamverify.server.app import create_app
+    from streamverify.server.drain import Drain
     from streamverify.server.encoding import Encoder, Encoding, Message
     from streamverify.server.native import Native, StreamEvent
     from streamverify.server.runs import Runs
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AgUi",
     "AiSdk",
+    "Drain",
     "Encoder",
     "Encoding",
     "Limits",
@@ -44,6 +46,7 @@ _HOMES = {
     "ag_ui": "AgUi",
     "ai_sdk": "AiSdk",
     "app": "create_app",
+    "drain": "Drain",
     "encoding": "Encoder Encoding Message",
     "native": "Native StreamEvent",
     "runs": "Runs",

@@ -27,14 +27,17 @@ def serve(
     concurrent: Annotated[int, typer.Option("--concurrent", help="Answers in progress at once.")] = 64,
     max_body: Annotated[int, typer.Option("--max-body", help="Longest request, in bytes.")] = 8 * 2**20,
     timeout: Annotated[float, typer.Option("--timeout", help="Seconds one answer may take.")] = 900.0,
-    shutdown: Annotated[
-        int, typer.Option("--shutdown", help="Seconds answers may go on when told to stop.")
-    ] = 20,
+    drain_seconds: Annotated[
+        float, typer.Option("--drain-seconds", help="Seconds answers may go on when told to stop.")
+    ] = 20.0,
 ) -> None:
     """Verify the answers of any OpenAI-compatible API on their way through; or show the demo page.
 
     The upstream's key is read from STREAMVERIFY_UPSTREAM_KEY; without it the client's own key is passed
     on. Other machines may only reach the server with the token in STREAMVERIFY_TOKEN.
+
+    On SIGTERM or Ctrl-C new requests are refused with 503, answers in progress may go on for a while and
+    then end with an error; a second signal stops at once.
     """
     from streamverify._extras import require  # noqa: PLC0415 - kept out of start-up
     from streamverify.errors import UsageError  # noqa: PLC0415 - as above
@@ -45,6 +48,8 @@ def serve(
 
     from streamverify.server.app import create_app  # noqa: PLC0415 - an extra
     from streamverify.server.asked import PolicyOptions  # noqa: PLC0415 - loads pydantic
+    from streamverify.server.drain import Drain  # noqa: PLC0415 - as above
+    from streamverify.server.process import Process  # noqa: PLC0415 - an extra
     from streamverify.server.settings import LOOPBACK, Limits, ServeSettings  # noqa: PLC0415 - as above
 
     token = os.environ.get(_TOKEN) or None
@@ -56,21 +61,24 @@ def serve(
         token=token,
         policy=PolicyOptions(name=_policy_name(policy)).policy(),
         demo=demo,
-        limits=Limits(body_bytes=max_body, concurrent=concurrent, total_seconds=timeout),
+        limits=Limits(
+            body_bytes=max_body, concurrent=concurrent, total_seconds=timeout, drain_seconds=drain_seconds
+        ),
     )
+    drain = Drain()
     config = uvicorn.Config(
-        create_app(settings),
+        create_app(settings, drain=drain),
         host=host,
         port=port,
         log_level="warning",
         access_log=False,
         server_header=False,
-        timeout_graceful_shutdown=shutdown,
     )
-    server = uvicorn.Server(config)
-    where = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-    typer.echo(f"streamverify serves {where}" + (" (demo page)" if demo else ""), err=True)
-    server.run()
+
+    def tell(text: str) -> None:
+        typer.echo(f"streamverify: {text}", err=True)
+
+    Process(config, drain, seconds=drain_seconds, tell=tell).run()
 
 
 def _policy_name(name: str) -> Literal["observe", "flag", "redact", "halt"]:

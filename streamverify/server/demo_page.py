@@ -31,8 +31,14 @@ _HEADERS = {
 _MAX_SPEED = 10_000.0
 
 
-def demo_routes(verifier: Verifier, runs: Runs) -> list[Route]:
-    """The page, its files, the list of cases and the stream of one case."""
+def demo_routes(verifier: Verifier, runs: Runs, shutdown: float) -> list[Route]:
+    """The page, its files, the list of cases and the stream of one case.
+
+    Args:
+        verifier: opened with the application.
+        runs: likewise.
+        shutdown: see `sse_response`.
+    """
 
     async def page(_request: Request) -> Response:
         return _file("demo.html")
@@ -47,7 +53,7 @@ def demo_routes(verifier: Verifier, runs: Runs) -> list[Route]:
         return JSONResponse(rows)
 
     async def stream(request: Request) -> Response:
-        rest = resumed(request.headers, runs)
+        rest = resumed(request.headers, runs, shutdown=shutdown)
         if rest is not None:
             return rest
         asked = request.query_params
@@ -63,7 +69,7 @@ def demo_routes(verifier: Verifier, runs: Runs) -> list[Route]:
             )
         source = replay(case.answer, speed or math.inf, first_token_after=0.4 if speed else 0.0)
         told = verifier.stream(source, case.sources(), policy=options.policy(), question=case.question)
-        return sse_response(told, passages=case.sources(), runs=runs)
+        return sse_response(told, passages=case.sources(), runs=runs, shutdown=shutdown)
 
     return [
         Route("/", page),

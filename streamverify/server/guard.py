@@ -10,6 +10,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from streamverify.server.drain import Drain, stopping
 from streamverify.server.refusal import RefusedError
 from streamverify.server.settings import LOOPBACK, ServeSettings
 
@@ -23,10 +24,11 @@ class Guard:
     points its own name here cannot ask; a page of another origin cannot send the content type of JSON.
     """
 
-    def __init__(self, app: ASGIApp, settings: ServeSettings, *, guarded: Iterable[str]) -> None:
+    def __init__(
+        self, app: ASGIApp, settings: ServeSettings, drain: Drain, *, guarded: Iterable[str]
+    ) -> None:
         """Guard the paths that begin with one of `guarded`; others pass, but for the host's name."""
-        self._app, self._settings, self._guarded = app, settings, tuple(guarded)
-        self._running = 0
+        self._app, self._settings, self._drain, self._guarded = app, settings, drain, tuple(guarded)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -64,14 +66,14 @@ class Guard:
         if not guarded:
             await self._app(scope, receive, send)
             return
-        if self._running >= self._settings.limits.concurrent:
-            message = f"{self._running} answers are in progress, the most this server allows"
+        if self._drain.begun:
+            raise stopping()
+        running = self._drain.requests
+        if running >= self._settings.limits.concurrent:
+            message = f"{running} answers are in progress, the most this server allows"
             raise RefusedError(429, "too_many_requests", message, {"retry-after": "1"})
-        self._running += 1
-        try:
+        with self._drain.request():
             await self._app(scope, receive, send)
-        finally:
-            self._running -= 1
 
 
 async def read_body(request: Request, limit: int) -> bytes:

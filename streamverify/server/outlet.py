@@ -9,6 +9,8 @@ from typing import Any
 import anyio
 from starlette.types import Receive, Send
 
+from streamverify.errors import StreamInterruptedError
+from streamverify.server.drain import Answering, stopping
 from streamverify.server.refusal import RefusedError
 
 HEARTBEAT = 15.0
@@ -70,7 +72,11 @@ class Outlet:
 
 
 async def answer(
-    receive: Receive, send: Send, work: Callable[[Outlet], Awaitable[None]], total_seconds: float
+    receive: Receive,
+    send: Send,
+    work: Callable[[Outlet], Awaitable[None]],
+    answering: Answering,
+    total_seconds: float,
 ) -> None:
     """Do the work of one response; the client's going away, or the deadline, ends it at once."""
     outlet = Outlet(send)
@@ -84,10 +90,14 @@ async def answer(
         group.start_soon(watch, group.cancel_scope)
         group.start_soon(outlet.beat)
         try:
-            with anyio.fail_after(total_seconds):
+            with anyio.fail_after(total_seconds), answering.scope:
                 await work(outlet)
+            if answering.scope.cancelled_caught:
+                await _tell(outlet, stopping())
         except RefusedError as refused:
             await _tell(outlet, refused)
+        except StreamInterruptedError:
+            await _tell(outlet, stopping())
         except TimeoutError:
             await _tell(outlet, RefusedError(504, "timeout", f"no end within {total_seconds:g} s"))
         group.cancel_scope.cancel()

@@ -11,8 +11,10 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
+from streamverify.errors import StreamInterruptedError
 from streamverify.events import Event, StreamFailed
 from streamverify.server.asked import Asked
+from streamverify.server.drain import Answering
 from streamverify.server.outlet import Outlet
 from streamverify.server.refusal import RefusedError
 from streamverify.server.upstream import Answer, Upstream, UpstreamError
@@ -31,6 +33,7 @@ class Relay:
     headers: Mapping[str, str]
     """Of the client's request."""
     asked: Asked
+    answering: Answering
 
     async def verified(self, source: Source) -> AsyncGenerator[Event, None]:
         """The events of a verified text, as the client may see them; raises what the source raises."""
@@ -38,8 +41,12 @@ class Relay:
         async with self.verifier.stream(
             source, asked.passages, policy=asked.policy, question=asked.question
         ) as stream:
-            async for event in stream:
-                yield veil(event)
+            self.answering.streams.add(stream)
+            try:
+                async for event in stream:
+                    yield veil(event)
+            finally:
+                self.answering.streams.discard(stream)
 
     async def report(self, text: str) -> Report:
         """The report on a whole text, as the client may see it."""
@@ -77,7 +84,7 @@ async def json_of(answer: Answer) -> dict[str, Any]:
 
 async def fail(outlet: Outlet, error: Exception) -> None:
     """Tell an error inside a stream that has begun, or as the response where it has not."""
-    if isinstance(error, RefusedError):
+    if isinstance(error, RefusedError | StreamInterruptedError):
         raise error
     if isinstance(error, UpstreamError):
         told = error.error

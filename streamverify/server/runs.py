@@ -22,7 +22,7 @@ from typing import NamedTuple, Self
 import anyio
 from anyio.abc import TaskGroup
 
-from streamverify.errors import StreamStateError, UsageError
+from streamverify.errors import StreamInterruptedError, StreamStateError, UsageError
 from streamverify.events import Event, StreamFailed, StreamFinished, StreamHalted, TextReleased
 from streamverify.server.encoding import Encoding, frame
 from streamverify.server.veil import Veil
@@ -60,7 +60,7 @@ class Run:
         """Whether text was released."""
         self.ended = False
         """Whether the last frame is there."""
-        self._stream = stream
+        self._stream, self._opened = stream, False
         self._encoding = encoding
         self._encoder = encoding.encoder(self.id, passages)
         self._veil = None if reveal else Veil()
@@ -84,6 +84,12 @@ class Run:
     async def open(self) -> None:
         """Open the stream; raises as opening it does."""
         await self._stream.__aenter__()
+        self._opened = True
+
+    def interrupt(self, reason: str) -> None:
+        """End the source, and let the run end in order: what came is judged, the last frame says why."""
+        if self._opened and not self.ended:
+            self._stream.interrupt(reason)
 
     async def close(self) -> None:
         """End the source and every check at once, and wait for that."""
@@ -152,6 +158,8 @@ class Run:
             await anext(self._stream)
         except StopAsyncIteration:
             return
+        except StreamInterruptedError as error:
+            self.error = error
         except Exception as error:  # noqa: BLE001 - the source's own: told in StreamFailed, kept for HTTP
             self.error = error
             _LOG.warning("run %s failed: %s", self.id, type(error).__name__)
@@ -227,6 +235,11 @@ class Runs:
         """A reader's connection ended; see whether it comes back."""
         if self._group is not None:
             self._group.start_soon(self._expire, run, reader)
+
+    def interrupt(self, reason: str) -> None:
+        """End every run in order, where the application stops; a reader gets the reason as the last frame."""
+        for run in self._runs.values():
+            run.interrupt(reason)
 
     async def drop(self, run: Run) -> None:
         """End a run and forget it."""

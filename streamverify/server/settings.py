@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from streamverify.errors import UsageError
@@ -25,9 +26,13 @@ class Limits:
     """Between two parts of the upstream's answer, its first byte included."""
     total_seconds: float = 900.0
     """For one answer."""
+    drain_seconds: float = 20.0
+    """That answers in progress may go on once the server was told to stop; 0 interrupts them at once."""
 
     def __post_init__(self) -> None:
         """Refuse bounds nothing can meet."""
+        if not 0 <= self.drain_seconds < math.inf:
+            raise UsageError("drain_seconds must be 0 or more, and finite")
         if (
             min(self.body_bytes, self.concurrent, self.connect_seconds, self.idle_seconds, self.total_seconds)
             <= 0

@@ -16,6 +16,7 @@ from streamverify.errors import MissingExtraError, ModelError, StreamVerifyError
 from streamverify.passages import passages_from
 from streamverify.server.ag_ui import AgUi
 from streamverify.server.ai_sdk import AiSdk
+from streamverify.server.drain import LAST_WORDS, REASON
 from streamverify.server.encoding import Encoding
 from streamverify.server.native import Native
 from streamverify.server.runs import Run, Runs
@@ -62,7 +63,9 @@ def sse_response(
         heartbeat: seconds between comments that keep proxies from closing the connection; 0 for none.
         patience: seconds that the response waits for the source's first piece, so that a source that fails
             at once is an HTTP error.
-        shutdown: seconds that the stream may go on when the server is told to stop.
+        shutdown: seconds that the stream may go on when the server is told to stop; then its source is
+            ended, what came is judged, and the last event says so. Noticed under uvicorn, whose
+            `timeout_graceful_shutdown` must leave `LAST_WORDS` more than this.
         reveal: tell the answer as generated, rejected sentences included. For trusted readers only: without
             it every character that was not released is masked.
 
@@ -145,8 +148,10 @@ class StreamResponse(Response):
                     return
             told = self._run.shown or self._after is not None
             refused = None if told else self._run.error
-            answer = self._frames(reader) if refused is None else _refusal(refused)
-            await answer(scope, receive, send)
+            if refused is not None:
+                await _refusal(refused)(scope, receive, send)
+            else:
+                await self._tell(reader, scope, receive, send)
         finally:
             await self._leave(reader)
 
@@ -172,7 +177,26 @@ class StreamResponse(Response):
             group.cancel_scope.cancel()
         return not gone
 
-    def _frames(self, reader: int) -> EventSourceResponse:
+    async def _tell(self, reader: int, scope: Scope, receive: Receive, send: Send) -> None:
+        """The frames, to the last one or the reader's leaving; a server that stops ends the run in order."""
+        told, failure = anyio.Event(), None
+
+        async def stop() -> None:
+            await told.wait()
+            await anyio.sleep(self._shutdown)
+            self._run.interrupt(REASON)
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(stop)
+            try:
+                await self._frames(reader, told)(scope, receive, send)
+            except Exception as error:  # noqa: BLE001 - raised below, outside of the group, as it came
+                failure = error
+            group.cancel_scope.cancel()
+        if failure is not None:
+            raise failure
+
+    def _frames(self, reader: int, told: anyio.Event) -> EventSourceResponse:
         return EventSourceResponse(
             _Frames(self._run, reader, self._after),
             headers=self._run.headers,
@@ -180,7 +204,8 @@ class StreamResponse(Response):
             ping_message_factory=lambda: ServerSentEvent(comment="still here"),
             sep="\n",
             send_timeout=SEND_SECONDS,
-            shutdown_grace_period=self._shutdown,
+            shutdown_event=told,
+            shutdown_grace_period=self._shutdown + LAST_WORDS,
         )
 
     async def _leave(self, reader: int) -> None:
