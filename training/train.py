@@ -5,7 +5,7 @@ The schedule counts tokens, not seconds, so a run may be stopped, paused
 and falls to zero over the last tokens.  Files in the run folder steer it:
 
 * `sets/`         sets made for this run (synthetic claims), looked up before the data folder;
-* `pid`           the process, for pausing it;
+* `pid`           the processes, for pausing them;
 * `decay`         write a number of tokens into it: the fall begins now and takes so many;
 * `stop`          the run saves its state and ends;
 * `state.pt`      everything needed to go on; `ema.safetensors` the averaged weights;
@@ -19,6 +19,7 @@ import json
 import os
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -31,6 +32,7 @@ from training.batches import Batch, GroupSampler
 from training.data import Context, Group, fingerprint, load_cached, load_set, read_mixture, read_shares
 from training.evaluate import load_golden, sample_contexts, score, summary
 from training.losses import batch_losses
+from training.parallel import MEET_EVERY, Crew, run_crew
 from training.windows import load_tokenizer
 
 if TYPE_CHECKING:
@@ -61,6 +63,7 @@ class Plan:
     evaluate_every: int
     checkpoint_seconds: float
     threads: int
+    workers: int
     seed: int
 
 
@@ -166,8 +169,11 @@ def development(
 class Run:
     """One training run in its folder."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, crew: Crew | None = None) -> None:
         self.plan = plan
+        self.crew = crew or Crew()
+        self.met_at = 0
+        """Tokens of all processes when they last met."""
         plan.run.mkdir(parents=True, exist_ok=True)
         self.progress = Progress()
         self.model = PremiseCachedEncoder(dropout=plan.dropout)
@@ -192,6 +198,7 @@ class Run:
         self.average.weights = state["average"]
         self.progress = Progress(**state["progress"])
         self.progress.resumed += 1
+        self.met_at = self.progress.tokens
 
     def save(self) -> None:
         """Write state and averaged weights, each complete or not at all."""
@@ -247,34 +254,39 @@ class Run:
             self.progress.best = chosen
             save_file(self.average.weights, self.plan.run / "best.safetensors")
 
+    def meet(self) -> None:
+        """Average the weights with the other processes, and count the tokens of all."""
+        self.crew.average(p for p in self.model.parameters() if p.requires_grad)
+        self.progress.tokens = self.met_at + self.crew.total(self.progress.tokens - self.met_at)
+        self.met_at = self.progress.tokens
+
     def steer(self) -> bool:
-        """Read the steering files; false when the run is to end."""
+        """Read the steering files; false when the run is to end. Only where all processes meet."""
         run, progress = self.plan.run, self.progress
-        if (run / "decay").exists() and progress.decay_from < 0:
-            progress.decay_from = progress.tokens
-            progress.decay_over = int((run / "decay").read_text())
+        told = int((run / "decay").read_text()) if (run / "decay").exists() else 0
+        told = self.crew.told(told)
+        if told and progress.decay_from < 0:
+            progress.decay_from, progress.decay_over = progress.tokens, told
         if progress.decay_from < 0 and progress.tokens >= self.plan.budget - self.plan.decay:
             progress.decay_from, progress.decay_over = progress.tokens, self.plan.decay
         ended = progress.decay_from >= 0 and progress.tokens >= progress.decay_from + progress.decay_over
-        return not (ended or (run / "stop").exists())
+        return not self.crew.told(int(ended or (run / "stop").exists()))
 
 
-def train(plan: Plan) -> Run:
+def train(plan: Plan, crew: Crew | None = None) -> Run:
     """Run until the budget is used or the run is told to stop."""
+    crew = crew or Crew()
     torch.set_num_threads(plan.threads)
-    run = Run(plan)
-    (plan.run / "pid").write_text(str(os.getpid()))
-    seed = plan.seed + 1000 * run.progress.resumed
+    run = Run(plan, crew)
+    seed = plan.seed + 1000 * run.progress.resumed + 100_000 * crew.rank
     torch.manual_seed(seed)
     tokenizer = load_tokenizer(plan.tokenizer)
+    if not crew.leads:
+        crew.told(0)  # the first process fills the token cache
     groups, held_out = load_groups(plan, tokenizer)
-    hand = load_set(plan.data / "dev" / "handwritten_dev.jsonl.gz", tokenizer)
-    sets = {
-        "golden": load_golden(plan.data / "golden" / "golden.jsonl", tokenizer),
-        "handwritten_dev": sample_contexts(hand, 330),
-    }
-    if held_out:
-        sets["pairs"] = held_out
+    if crew.leads:
+        crew.told(0)
+    sets = development_sets(plan, tokenizer, held_out) if crew.leads else {}
     samplers = {name: iter(GroupSampler(name, members, seed)) for name, members in groups.items()}
     stream = mixed(samplers, read_shares(plan.mixture), seed)
     next_evaluation = run.progress.tokens + plan.evaluate_every
@@ -282,26 +294,57 @@ def train(plan: Plan) -> Run:
     window: dict[str, list[float]] = {}
     seen = run.progress.tokens
     while run.steer():
-        if run.progress.tokens >= next_evaluation:
+        if crew.leads and run.progress.tokens >= next_evaluation:
             run.evaluate(sets)
             next_evaluation = run.progress.tokens + plan.evaluate_every
-        for name, value in run.step([next(stream) for _ in range(plan.parts)]).items():
-            window.setdefault(name, []).append(value)
+        for _ in range(MEET_EVERY):
+            for name, value in run.step([next(stream) for _ in range(plan.parts)]).items():
+                window.setdefault(name, []).append(value)
+        run.meet()
+        if not crew.leads:
+            continue
         now = time.monotonic()
-        if run.progress.step % 10 == 0:
-            means = {name: round(float(np.mean(values)), 4) for name, values in window.items()}
-            speed = round((run.progress.tokens - seen) / (now - logged))
-            run.log(
-                {"losses": means, "tokens_per_second": speed, "rate": round(rate_factor(run.progress), 3)}
-            )
-            window, logged, seen = {}, now, run.progress.tokens
+        means = {name: round(float(np.mean(values)), 4) for name, values in window.items()}
+        speed = round((run.progress.tokens - seen) / (now - logged))
+        run.log({"losses": means, "tokens_per_second": speed, "rate": round(rate_factor(run.progress), 3)})
+        window, logged, seen = {}, now, run.progress.tokens
         if now - saved > plan.checkpoint_seconds:
             run.save()
             saved = now
-    run.evaluate(sets)
-    run.save()
-    (plan.run / "pid").unlink(missing_ok=True)
+    if crew.leads:
+        run.evaluate(sets)
+        run.save()
     return run
+
+
+def development_sets(
+    plan: Plan, tokenizer: Tokenizer, held_out: Sequence[Context]
+) -> dict[str, Sequence[Context]]:
+    """What models are chosen by: golden cases, held-out hand-written claims, held-out pairs."""
+    hand = load_set(plan.data / "dev" / "handwritten_dev.jsonl.gz", tokenizer)
+    sets: dict[str, Sequence[Context]] = {
+        "golden": load_golden(plan.data / "golden" / "golden.jsonl", tokenizer),
+        "handwritten_dev": sample_contexts(hand, 330),
+    }
+    if held_out:
+        sets["pairs"] = held_out
+    return sets
+
+
+def train_in_crew(plan: Plan, crew: Crew) -> None:
+    """What one of several processes does."""
+    with (plan.run / "pid").open("a") as file:
+        file.write(f"{os.getpid()}\n")
+    train(plan, crew)
+
+
+def main() -> None:
+    """Train in as many processes as asked for."""
+    plan = parse_plan()
+    plan.run.mkdir(parents=True, exist_ok=True)
+    (plan.run / "pid").unlink(missing_ok=True)
+    run_crew(partial(train_in_crew, plan), plan.workers, plan.run)
+    (plan.run / "pid").unlink(missing_ok=True)
 
 
 def parse_plan() -> Plan:
@@ -321,10 +364,11 @@ def parse_plan() -> Plan:
     parser.add_argument("--parts", type=int, default=2, help="batches an update is the mean of")
     parser.add_argument("--evaluate-every", type=int, default=750_000, help="tokens between evaluations")
     parser.add_argument("--checkpoint-seconds", type=float, default=300)
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=1, help="of each process")
+    parser.add_argument("--workers", type=int, default=2, help="processes that average their weights")
     parser.add_argument("--seed", type=int, default=1)
     return Plan(**cast("dict[str, object]", vars(parser.parse_args())))  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":
-    train(parse_plan())
+    main()

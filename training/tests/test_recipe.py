@@ -1,5 +1,6 @@
 """The whole recipe in small: data, a few steps, resuming, export, parity, calibration, card."""
 
+import functools
 import gzip
 import json
 from random import Random
@@ -16,8 +17,9 @@ from training.batches import VIEWS, GroupSampler, build_batch, pack_claims, wind
 from training.data import ENTAIL, NOT_ENTAIL, load_set
 from training.losses import sentence_loss
 from training.metrics import auroc
+from training.parallel import MEET_EVERY, run_crew
 from training.synthetic import claims
-from training.train import Plan, train
+from training.train import Plan, train, train_in_crew
 from training.windows import clean_claim, load_tokenizer, pack_windows, token_marks
 
 WORDS = "the tower bridge ferry museum opened closed in near 1874 1901 1950 harbour it is was not".split()
@@ -100,7 +102,7 @@ def start(tmp_path_factory):
     return path
 
 
-def plan(run, data, start, tokenizer_file, budget):
+def plan(run, data, start, tokenizer_file, budget, workers=1):
     return Plan(
         run=run,
         data=data,
@@ -115,6 +117,7 @@ def plan(run, data, start, tokenizer_file, budget):
         evaluate_every=10**9,
         checkpoint_seconds=1e9,
         threads=2,
+        workers=workers,
         seed=1,
     )
 
@@ -137,8 +140,40 @@ def test_a_run_leaves_weights_figures_and_a_manifest(finished):
 def test_a_run_goes_on_where_it_stopped(finished, data, start, tokenizer_file):
     before = torch.load(finished / "state.pt", weights_only=True)["progress"]
     run = train(plan(finished, data, start, tokenizer_file, 10**9))
-    assert before["step"] <= run.progress.step <= before["step"] + 1
+    assert before["step"] <= run.progress.step <= before["step"] + MEET_EVERY
     assert run.progress.resumed == 1
+
+
+def show_weights(folder, crew):
+    weights = [torch.full((2, 3), float(crew.rank)), torch.tensor([10.0 * crew.rank])]
+    crew.average(weights)
+    found = [crew.total(crew.rank + 1), crew.told(7 + crew.rank), *(float(w.max()) for w in weights)]
+    (folder / f"{crew.rank}.json").write_text(json.dumps(found))
+
+
+def fail_in_the_second(crew):
+    if crew.rank == 1:
+        raise ValueError("told to")
+    crew.total(1)  # waits for the other for ever
+
+
+def test_processes_share_the_mean_the_sum_and_what_the_first_says(tmp_path):
+    run_crew(functools.partial(show_weights, tmp_path), 2, tmp_path)
+    assert [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in (0, 1)] == [[3, 7, 0.5, 5.0]] * 2
+
+
+def test_one_process_that_fails_ends_the_run(tmp_path):
+    with pytest.raises(RuntimeError, match="ended with code 1"):
+        run_crew(fail_in_the_second, 2, tmp_path)
+
+
+def test_two_processes_train_one_model(tmp_path, data, start, tokenizer_file):
+    told = plan(tmp_path, data, start, tokenizer_file, 3000, workers=2)
+    run_crew(functools.partial(train_in_crew, told), 2, tmp_path)
+    log = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    assert log[-1]["tokens"] >= 3000
+    assert len((tmp_path / "pid").read_text().split()) == 2
+    assert (tmp_path / "ema.safetensors").exists()
 
 
 @pytest.fixture(scope="module")
