@@ -133,8 +133,8 @@ class PremiseCachedEncoder(nn.Module):
         self.dropout = dropout
         self.work_dtype = torch.float32
 
-    def embed(self, ids: Tensor, positions: Tensor, segment: int) -> Tensor:
-        """Token, position and segment embeddings, normalised."""
+    def embed(self, ids: Tensor, positions: Tensor, segment: int | Tensor) -> Tensor:
+        """Token, position and segment embeddings, normalised; one segment for all tokens, or one each."""
         x: Tensor = self.ln(self.word(ids) + self.pos(positions) + self.typ.weight[segment])
         return F.dropout(x.to(self.work_dtype), self.dropout, self.training)
 

@@ -62,10 +62,12 @@ class Views:
 
 VIEWS: dict[Group, Views] = {
     "hand": Views(0.35, 0.85, 0.45, 0.1, 850, (46, 62, 78, 94, 118, 118, 126)),
-    "synthetic": Views(0.35, 0.8, 0.3, 0.05, 900, (62, 94, 118, 126)),
+    "synthetic": Views(0.9, 0.25, 0.1, 0.02, 900, (46, 62, 94, 118, 126)),
     "ground": Views(0.4, 0.7, 0.25, 0.05, 950, (62, 94, 118, 126)),
     "pairs": Views(1.0, 0.0, 0.0, 0.0, 1100, (126,)),
 }
+OWN_ONLY = Views(1.0, 0.0, 0.0, 0.0, 900, (126,))
+"""Every claim with its own windows and nothing else: for comparing networks at little cost."""
 MAX_CLAIM_TOKENS = 1400
 """Claim tokens of all views of a batch, checked context by context."""
 
@@ -79,6 +81,8 @@ class Batch:
     """(claims,) class ids; 3 means not entailed."""
     weights: Tensor
     """(claims,) weight of each view in the sentence loss."""
+    shown: Tensor
+    """(claims,) number of the selection of windows each view reads; -1 where that tells nothing."""
     marks: Tensor
     """(tokens,) 1 unsupported, 0 supported, -1 not labelled."""
     tokens: int
@@ -106,8 +110,14 @@ class _Showing:
 class GroupSampler:
     """Endless batches of one group of sets, an epoch after the other."""
 
-    def __init__(self, group: Group, sets: Sequence[tuple[float, Sequence[Context]]], seed: int) -> None:
-        self._views = VIEWS[group]
+    def __init__(
+        self,
+        group: Group,
+        sets: Sequence[tuple[float, Sequence[Context]]],
+        seed: int,
+        views: Views | None = None,
+    ) -> None:
+        self._views = views or VIEWS[group]
         self._by_source = group in ("hand", "synthetic")
         self._by_length = group == "pairs"
         self._sets = sets
@@ -264,6 +274,7 @@ def _pack(windows: Sequence[Tokens], showings: Sequence[_Showing]) -> Batch:
             blocks.append(Block(claims, [showing.windows[0] for showing in group], visible))
     rows, mask = window_rows(windows)
     packed = pack_claims(rows, mask, [v.claim.ids for v in ordered], blocks, step=TOKEN_STEP)
+    shown = [number for number, showing in enumerate(showings) for _ in showing.views]
     marks = np.concatenate([_marks(v) for v in ordered])
     filler = len(packed.claim_ids) - len(marks)
     padding = len(packed.claim_starts) - len(ordered)
@@ -271,6 +282,7 @@ def _pack(windows: Sequence[Tokens], showings: Sequence[_Showing]) -> Batch:
         packed,
         torch.tensor([v.label for v in ordered] + [NOT_ENTAIL] * padding),
         torch.tensor([v.weight for v in ordered] + [0.0] * padding),
+        torch.tensor(shown + [-1] * padding),
         torch.from_numpy(np.concatenate([marks, np.full(filler, -1, dtype=np.float32)])),
         int(mask.sum()) + len(marks),
     )

@@ -22,6 +22,7 @@ from safetensors.torch import load_file
 from training.architecture import Block, PremiseCachedEncoder, load_weights
 from training.batches import TOKEN_STEP, context_windows, pack_claims, window_rows
 from training.data import LABEL_IDS, Context, Row, load_set, tokenise_claims
+from training.full_attention import FullAttentionEncoder
 from training.metrics import auroc, balanced_accuracy, best_threshold, span_f1
 from training.windows import load_tokenizer, sentences, tokenise
 
@@ -187,9 +188,9 @@ def sample_contexts(contexts: Sequence[Context], claims: int, seed: int = 1) -> 
     return taken
 
 
-def load_model(path: Path) -> PremiseCachedEncoder:
+def load_model(path: Path, *, full_attention: bool = False) -> PremiseCachedEncoder:
     """A model in evaluation mode from a safetensors file."""
-    model = PremiseCachedEncoder()
+    model = FullAttentionEncoder() if full_attention else PremiseCachedEncoder()
     load_weights(model, load_file(path))
     model.work_dtype = torch.bfloat16
     return model.eval()
@@ -204,10 +205,11 @@ def main() -> None:
     parser.add_argument("--no-titles", action="store_true", help="golden cases: windows without titles")
     parser.add_argument("--among", type=int, nargs="*", help="joint AUROC with this many windows instead")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--full-attention", action="store_true", help="the weights are a cross-encoder's")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     tokenizer = load_tokenizer(options.tokenizer)
-    model = load_model(options.weights)
+    model = load_model(options.weights, full_attention=options.full_attention)
     for path in options.files:
         if path.name.startswith("golden"):
             contexts = load_golden(path, tokenizer, titles=not options.no_titles)

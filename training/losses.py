@@ -1,4 +1,4 @@
-"""What is minimised: sentence labels, "not entailed", and unsupported tokens."""
+"""What is minimised: sentence labels, "not entailed", the order of claims about one context, and tokens."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from training.batches import Batch
 
 TOKEN_WEIGHT = 0.5
+MARKED_WEIGHT = 3.0
+"""An unsupported token counts as this many others: there is about one among seven."""
+ORDER_WEIGHT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,7 @@ class Losses:
 
     total: Tensor
     sentence: float
+    order: float | None
     token: float | None
 
 
@@ -39,12 +43,43 @@ def sentence_loss(logits: Tensor, labels: Tensor) -> Tensor:
     return torch.where(labels == NOT_ENTAIL, not_entailed, exact)
 
 
+def order_loss(logits: Tensor, labels: Tensor, shown: Tensor) -> Tensor | None:
+    """Negative log likelihood that an entailed claim's margin is above that of another claim shown the same.
+
+    What both claims have in common, style and shared words, cancels; what is left is the detail in which
+    they differ. None where no two such claims were shown the same windows.
+
+    Args:
+        logits: (claims, 3).
+        labels: (claims,) class ids.
+        shown: (claims,) number of the selection of windows that a claim was shown; below 0: left out.
+    """
+    logits = logits.float()
+    margin = logits[:, ENTAIL] - torch.logsumexp(logits[:, ENTAIL + 1 :], -1)
+    together = (shown[:, None] == shown[None, :]) & (shown >= 0)[:, None]
+    above = together & (labels == ENTAIL)[:, None] & (labels != ENTAIL)[None, :]
+    if not bool(above.any()):
+        return None
+    return F.softplus(margin[None, :] - margin[:, None])[above].mean()
+
+
 def batch_losses(logits: Tensor, token_logits: Tensor, batch: Batch) -> Losses:
-    """Weighted mean over the views of a batch, and the token loss where spans are known."""
+    """Weighted mean over the views of a batch, the order loss, and the token loss where spans are known."""
     weighted = sentence_loss(logits, batch.labels) * batch.weights
-    sentence = weighted.sum() / batch.weights.sum()
+    sentence = total = weighted.sum() / batch.weights.sum()
+    order = order_loss(logits, batch.labels, batch.shown)
+    if order is not None:
+        total = total + ORDER_WEIGHT * order
+    token = None
     known = batch.marks >= 0
-    if not bool(known.any()):
-        return Losses(sentence, float(sentence.detach()), None)
-    token = F.binary_cross_entropy_with_logits(token_logits.float()[known], batch.marks[known])
-    return Losses(sentence + TOKEN_WEIGHT * token, float(sentence.detach()), float(token.detach()))
+    if bool(known.any()):
+        marks = batch.marks[known]
+        weights = 1 + (MARKED_WEIGHT - 1) * marks
+        token = F.binary_cross_entropy_with_logits(token_logits.float()[known], marks, weights)
+        total = total + TOKEN_WEIGHT * token
+    return Losses(
+        total,
+        float(sentence.detach()),
+        None if order is None else float(order.detach()),
+        None if token is None else float(token.detach()),
+    )

@@ -8,7 +8,7 @@ Converges Fast and Communicates Little").
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import multiprocessing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 MEET_EVERY = 8
 """Steps between two averages."""
-_PAUSE = datetime.timedelta(days=2)
+_PAUSE = dt.timedelta(days=2)
 """A paused process is waited for as long as this."""
 
 

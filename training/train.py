@@ -28,9 +28,10 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from training.architecture import PremiseCachedEncoder, load_weights
-from training.batches import Batch, GroupSampler
+from training.batches import OWN_ONLY, Batch, GroupSampler
 from training.data import Context, Group, fingerprint, load_cached, load_set, read_mixture, read_shares
 from training.evaluate import load_golden, sample_contexts, score, summary
+from training.full_attention import FullAttentionEncoder
 from training.losses import batch_losses
 from training.parallel import MEET_EVERY, Crew, run_crew
 from training.windows import load_tokenizer
@@ -65,6 +66,8 @@ class Plan:
     threads: int
     workers: int
     seed: int
+    full_attention: bool = False
+    own_only: bool = False
 
 
 @dataclass(slots=True)
@@ -176,7 +179,8 @@ class Run:
         """Tokens of all processes when they last met."""
         plan.run.mkdir(parents=True, exist_ok=True)
         self.progress = Progress()
-        self.model = PremiseCachedEncoder(dropout=plan.dropout)
+        self.form = FullAttentionEncoder if plan.full_attention else PremiseCachedEncoder
+        self.model = self.form(dropout=plan.dropout)
         load_weights(self.model, load_file(plan.weights))
         self.model.work_dtype = torch.bfloat16
         # Word vectors stay as they are: half the parameters, and rare words would drift apart.
@@ -233,8 +237,9 @@ class Run:
             losses = batch_losses(logits, token_logits, batch)
             (losses.total / len(batches)).backward()  # type: ignore[no-untyped-call]
             parts.setdefault(name, []).append(losses.sentence)
-            if losses.token is not None:
-                parts.setdefault("token", []).append(losses.token)
+            for part, value in ((f"{name} order", losses.order), ("token", losses.token)):
+                if value is not None:
+                    parts.setdefault(part, []).append(value)
             self.progress.tokens += batch.tokens
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         self.optimizer.step()
@@ -245,7 +250,7 @@ class Run:
 
     def evaluate(self, sets: Mapping[str, Sequence[Context]]) -> None:
         """Log development figures of the averaged weights; keep them if they are the best."""
-        model = PremiseCachedEncoder()
+        model = self.form()
         model.load_state_dict(self.average.weights)
         model.work_dtype = torch.bfloat16
         figures, chosen = development(model, sets)
@@ -287,7 +292,8 @@ def train(plan: Plan, crew: Crew | None = None) -> Run:
     if crew.leads:
         crew.told(0)
     sets = development_sets(plan, tokenizer, held_out) if crew.leads else {}
-    samplers = {name: iter(GroupSampler(name, members, seed)) for name, members in groups.items()}
+    views = OWN_ONLY if plan.own_only else None
+    samplers = {name: iter(GroupSampler(name, members, seed, views)) for name, members in groups.items()}
     stream = mixed(samplers, read_shares(plan.mixture), seed)
     next_evaluation = run.progress.tokens + plan.evaluate_every
     saved = logged = time.monotonic()
@@ -367,6 +373,8 @@ def parse_plan() -> Plan:
     parser.add_argument("--threads", type=int, default=1, help="of each process")
     parser.add_argument("--workers", type=int, default=2, help="processes that average their weights")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--full-attention", action="store_true", help="train a cross-encoder instead")
+    parser.add_argument("--own-only", action="store_true", help="show claims their own windows only")
     return Plan(**cast("dict[str, object]", vars(parser.parse_args())))  # type: ignore[arg-type]
 
 

@@ -15,7 +15,8 @@ from training import calibrate, card, export
 from training.architecture import Block, PremiseCachedEncoder
 from training.batches import VIEWS, GroupSampler, build_batch, pack_claims, window_rows
 from training.data import ENTAIL, NOT_ENTAIL, load_set
-from training.losses import sentence_loss
+from training.full_attention import FullAttentionEncoder
+from training.losses import order_loss, sentence_loss
 from training.metrics import auroc
 from training.parallel import MEET_EVERY, run_crew
 from training.synthetic import claims
@@ -206,9 +207,10 @@ def test_a_release_has_calibration_card_and_checksums(released, finished, data, 
     assert listed | {"sha256sums"} == {path.name for path in folder.iterdir()}
 
 
-def test_a_packed_claim_scores_as_it_does_alone():
+@pytest.mark.parametrize("form", [PremiseCachedEncoder, FullAttentionEncoder])
+def test_a_packed_claim_scores_as_it_does_alone(form):
     torch.manual_seed(1)
-    model = PremiseCachedEncoder().eval()
+    model = form().eval()
     rng = np.random.default_rng(0)
     windows = [rng.integers(110, 120, n).astype(np.uint16) for n in (9, 30, 17)]
     claims = [rng.integers(110, 120, n).astype(np.uint16) for n in (5, 12, 7)]
@@ -231,9 +233,23 @@ def test_a_packed_claim_scores_as_it_does_alone():
             start += len(claims[i])
 
 
-def test_claims_of_one_block_see_only_their_own_windows():
+def test_the_two_forms_differ_only_where_windows_are_read():
     torch.manual_seed(1)
-    model = PremiseCachedEncoder().eval()
+    cached, full = PremiseCachedEncoder().eval(), FullAttentionEncoder().eval()
+    full.load_state_dict(cached.state_dict())
+    rows = window_rows([np.arange(110, 118, dtype=np.uint16)])
+    claims = [np.array([101, 111, 112, 102], np.uint16)] * 2
+    packed = pack_claims(*rows, claims, [Block(range(1), []), Block(range(1, 2), [0])])
+    with torch.inference_mode():
+        ours, theirs = cached(packed)[0], full(packed)[0]
+    assert torch.allclose(ours[0], theirs[0], atol=1e-5)
+    assert not torch.allclose(ours[1], theirs[1], atol=1e-4)
+
+
+@pytest.mark.parametrize("form", [PremiseCachedEncoder, FullAttentionEncoder])
+def test_claims_of_one_block_see_only_their_own_windows(form):
+    torch.manual_seed(1)
+    model = form().eval()
     windows = [np.full(6, 110, np.uint16), np.full(6, 115, np.uint16)]
     claim = np.array([101, 111, 102], np.uint16)
     shared = [Block(range(2), range(2), torch.eye(2, dtype=torch.bool))]
@@ -263,6 +279,16 @@ def test_a_supported_claim_with_wrong_passages_only_is_not_entailed(data, tokeni
     again = build_batch(contexts[:3], VIEWS["hand"], np.random.default_rng(5))
     same = build_batch(contexts[:3], VIEWS["hand"], np.random.default_rng(5))
     assert again.labels.tolist() == same.labels.tolist()
+
+
+def test_the_order_of_claims_counts_only_among_those_shown_the_same():
+    labels, shown = torch.tensor([0, 1, 3, 0]), torch.tensor([0, 0, 1, 1])
+    right = torch.tensor([[9.0, 0, 0], [0, 9, 0], [0, 9, 0], [9, 0, 0]])
+    assert order_loss(right, labels, shown) < 0.01 < 1 < order_loss(-right, labels, shown)
+    common = right + torch.tensor([5.0, 0, 0])
+    assert torch.allclose(order_loss(right, labels, shown), order_loss(common, labels, shown))
+    assert order_loss(right, labels, torch.arange(4)) is None
+    assert order_loss(right, labels, torch.tensor([-1, -1, -1, -1])) is None
 
 
 def test_not_entailed_shares_probability_between_neutral_and_contradiction():
