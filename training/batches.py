@@ -66,6 +66,8 @@ VIEWS: dict[Group, Views] = {
     "ground": Views(0.4, 0.7, 0.25, 0.05, 950, (62, 94, 118, 126)),
     "pairs": Views(1.0, 0.0, 0.0, 0.0, 1100, (126,)),
 }
+TITLED = 0.7
+"""Share of the times that passages which have titles are shown with them."""
 OWN_ONLY = Views(1.0, 0.0, 0.0, 0.0, 900, (126,))
 """Every claim with its own windows and nothing else: for comparing networks at little cost."""
 MAX_CLAIM_TOKENS = 1400
@@ -185,12 +187,13 @@ def _neighbours(contexts: Sequence[Context], rng: np.random.Generator) -> list[C
     return [context for pair in pairs for context in pair]
 
 
-def context_windows(context: Context, size: int) -> list[Tokens]:
+def context_windows(context: Context, size: int, *, titled: bool = True) -> list[Tokens]:
     """Windows of all passages of a context; no window spans two passages.
 
-    A passage's title, where it has one, stands before each of its windows and counts for their size.
+    A passage's title, where it has one and `titled`, stands before each of its windows and counts for
+    their size.
     """
-    titles = context.titles or (NO_TITLE,) * len(context.passages)
+    titles = (titled and context.titles) or (NO_TITLE,) * len(context.passages)
     return [
         np.concatenate([title, window])
         for title, passage in zip(titles, context.passages, strict=True)
@@ -204,7 +207,7 @@ def build_batch(contexts: Sequence[Context], views: Views, rng: np.random.Genera
     windows: list[Tokens] = []
     owned: list[range] = []
     for context in contexts:
-        cut = context_windows(context, size)
+        cut = context_windows(context, size, titled=bool(rng.random() < TITLED))
         owned.append(range(len(windows), len(windows) + len(cut)))
         windows += cut
     showings = [

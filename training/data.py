@@ -36,6 +36,8 @@ LABEL_IDS = {"entail": ENTAIL, "neutral": NEUTRAL, "contradict": CONTRADICT, "no
 CONTEXT_TOKENS = 480
 """Longest context kept; of longer ones, the sentences closest to the claims."""
 
+TITLE_TOKENS = 16
+"""Tokens of a window that a title may take, its colon counted."""
 CACHE_FORMAT = 2
 
 _WORD = re.compile(r"\w+")
@@ -47,9 +49,30 @@ class Row(TypedDict, total=False):
     source: str
     premise: str
     passages: list[str]
+    titles: list[str]
     claim: str
     label: str
+    kind: str
     spans: list[list[int]]
+
+
+class CaseClaim(TypedDict):
+    """A claim of a hand-written case; `spans` are the words that nothing backs."""
+
+    claim: str
+    label: str
+    kind: str
+    spans: list[str]
+
+
+class Case(TypedDict):
+    """One line of a file in `sets/`: passages with titles and claims about them."""
+
+    id: str
+    domain: str
+    question: str
+    passages: list[dict[str, str]]
+    claims: list[CaseClaim]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +120,39 @@ def read_mixture(path: Path) -> list[SetSpec]:
 
 
 def read_rows(path: Path) -> Iterator[Row]:
-    """Rows of a JSON Lines file, gzipped or not."""
+    """Rows of a JSON Lines file, gzipped or not; a line may hold a whole case with its claims."""
     opener = gzip.open if path.suffix == ".gz" else open
     with opener(path, "rt", encoding="utf-8") as lines:
         for line in lines:
-            yield json.loads(line)
+            record = json.loads(line)
+            if "claims" in record:
+                yield from case_rows(record)
+            else:
+                yield record
+
+
+def case_rows(case: Case) -> Iterator[Row]:
+    """A row for every claim of a hand-written case.
+
+    Raises:
+        ValueError: a span is not part of its claim. Operator.
+    """
+    texts = [passage["text"] for passage in case["passages"]]
+    for claim in case["claims"]:
+        text = claim["claim"]
+        absent = [span for span in claim["spans"] if span not in text]
+        if absent:
+            raise ValueError(f"case {case['id']}: {absent[0]!r} is not in the claim {text!r}")
+        yield {
+            "source": case["domain"],
+            "premise": "\n".join(texts),
+            "passages": texts,
+            "titles": [passage["title"] for passage in case["passages"]],
+            "claim": text,
+            "label": claim["label"],
+            "kind": claim["kind"],
+            "spans": [[text.index(span), text.index(span) + len(span)] for span in claim["spans"]],
+        }
 
 
 def content_words(text: str) -> set[str]:
@@ -146,6 +197,14 @@ def tokenise_claims(tokenizer: Tokenizer, rows: Sequence[Row]) -> list[Claim]:
     return claims
 
 
+def tokenise_titles(tokenizer: Tokenizer, titles: Sequence[str]) -> tuple[Tokens, ...]:
+    """Each title with a colon behind it, cut at `TITLE_TOKENS`."""
+    if not titles:
+        return ()
+    *names, colon = tokenise(tokenizer, [*titles, ":"])
+    return tuple(np.concatenate([name[: TITLE_TOKENS - 1], colon]) for name in names)
+
+
 def load_set(path: Path, tokenizer: Tokenizer) -> list[Context]:
     """Contexts of one file.  Rows without a claim to judge are left out."""
     grouped: dict[tuple[str, ...], list[Row]] = defaultdict(list)
@@ -157,14 +216,16 @@ def load_set(path: Path, tokenizer: Tokenizer) -> list[Context]:
         claims = tokenise_claims(tokenizer, rows)
         texts = [clean_claim(row["claim"]).text for row in rows]
         tokenised: list[list[Tokens]] = []
+        names = tokenise_titles(tokenizer, rows[0].get("titles", ()))
         for passage in passages:
             parts = sentences(passage)
             ids = tokenise(tokenizer, parts)
             kept = nearest_sentences(parts, [len(i) for i in ids], texts, CONTEXT_TOKENS)
             tokenised.append([ids[i] for i in kept if len(ids[i])])
-        tokenised = [p for p in tokenised if p]
+        if not names:
+            tokenised = [p for p in tokenised if p]
         if tokenised:
-            contexts.append(Context(rows[0].get("source", path.stem), tokenised, claims))
+            contexts.append(Context(rows[0].get("source", path.stem), tokenised, claims, names))
     return contexts
 
 

@@ -21,7 +21,7 @@ from safetensors.torch import load_file
 
 from training.architecture import Block, PremiseCachedEncoder, load_weights
 from training.batches import TOKEN_STEP, context_windows, pack_claims, window_rows
-from training.data import LABEL_IDS, Context, Row, load_set, tokenise_claims
+from training.data import LABEL_IDS, Context, Row, load_set, tokenise_claims, tokenise_titles
 from training.full_attention import FullAttentionEncoder
 from training.metrics import auroc, balanced_accuracy, best_threshold, span_f1
 from training.windows import load_tokenizer, sentences, tokenise
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 WINDOW = 118
 """Tokens of an evaluation window without `[CLS]` and `[SEP]`."""
 MAX_WINDOWS = 20
-TITLE_TOKENS = 16
-"""Tokens of a window that a title may take, its colon counted."""
 GOLDEN_LABELS = {"supported": "entail", "unsupported": "neutral", "contradicted": "contradict"}
 
 
@@ -79,9 +77,7 @@ def load_golden(path: Path, tokenizer: Tokenizer, *, titles: bool = True) -> lis
             rows.append({"claim": sentence["text"], "label": label, "spans": spans})
         texts = [p["text"] for p in case["passages"]]
         passages = [[t for t in tokenise(tokenizer, sentences(text)) if len(t)] for text in texts]
-        names = tokenise(tokenizer, [p["title"] for p in case["passages"]])
-        colon = tokenise(tokenizer, [":"])[0]
-        headed = tuple(np.concatenate([n[: TITLE_TOKENS - 1], colon]) for n in names) if titles else ()
+        headed = tokenise_titles(tokenizer, [p["title"] for p in case["passages"]]) if titles else ()
         contexts.append(Context(case["id"], passages, tokenise_claims(tokenizer, rows), headed))
     return contexts
 

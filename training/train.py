@@ -4,7 +4,8 @@ The schedule counts tokens, not seconds, so a run may be stopped, paused
 (SIGSTOP) or slowed down at will.  The learning rate warms up, stays constant,
 and falls to zero over the last tokens.  Files in the run folder steer it:
 
-* `sets/`         sets made for this run (synthetic claims), looked up before the data folder;
+* `sets/`         sets made for this run (synthetic claims), looked up before the recipe's own `sets/`
+                  and the data folder;
 * `pid`           the processes, for pausing them;
 * `decay`         write a number of tokens into it: the fall begins now and takes so many;
 * `stop`          the run saves its state and ends;
@@ -117,8 +118,8 @@ def load_groups(
     for spec in read_mixture(plan.mixture):
         if not shares.get(spec.group, 0):
             continue
-        made = plan.run / "sets" / f"{spec.name}.jsonl.gz"
-        path = made if made.exists() else plan.data / "train" / made.name
+        folders = (plan.run / "sets", Path(__file__).with_name("sets"), plan.data / "train")
+        path = next(p for f in folders if (p := f / f"{spec.name}.jsonl.gz").exists() or f == folders[-1])
         contexts = load_cached(path, tokenizer, plan.run / "cache")
         if spec.name == HELD_OUT:
             contexts, held_out = contexts[:-HELD_OUT_CONTEXTS], contexts[-HELD_OUT_CONTEXTS:]
