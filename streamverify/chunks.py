@@ -105,7 +105,7 @@ class VerifiedChunks(AsyncIterator[T], Generic[T]):
         if self._relay is None:
             raise StopAsyncIteration
         try:
-            return await self._relay.next()
+            return await anext(self._relay.chunks)
         except BaseException:
             await self._relay.stop()
             raise

@@ -23,6 +23,7 @@ from streamverify.citing import added, unchecked
 from streamverify.errors import ScoringError, StreamInterruptedError, UsageError
 from streamverify.events import Event, FailureCode, SentenceClosed
 from streamverify.passages import passages_from
+from streamverify.pipe import Pipe
 from streamverify.policy import Policy, Repair
 from streamverify.preparation import Preparation
 from streamverify.repair import repair
@@ -55,8 +56,8 @@ PENDING = 32
 CONTEXT = 40
 """How many sentences before it the judge of a sentence sees (a list item's lead-in may be far above)."""
 
-_TURN = 0.002
-"""Seconds of work after which the pump lets other tasks run."""
+TURN = 0.002
+"""Seconds of work after which a task that reads lets others run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ class Settings:
 
 
 class Pump:
-    """Moves one stream; `start` once, `next` for each event, `stop` to end it."""
+    """Moves one stream; `start` once, read `events`, `stop` to end it."""
 
     def __init__(self, settings: Settings, source: Source) -> None:
         self._settings, self._source = settings, source
@@ -86,8 +87,6 @@ class Pump:
         self._loop = current_loop()
         self._scope, self._reading = anyio.CancelScope(), anyio.CancelScope()
         self._finished = anyio.Event()
-        self._events: deque[Event] = deque()
-        self._news, self._space = anyio.Event(), anyio.Event()
         self._opened = 0.0
         self._is_open = False
         self._waited_ms = 0.0
@@ -103,24 +102,13 @@ class Pump:
         self._code: FailureCode = "closed"
         self._interruption: StreamInterruptedError | None = None
         self._group: TaskGroup | None = None
+        self.events: Pipe[Event] = Pipe(CAPACITY)
         self.report: Report | None = None
 
     def start(self) -> None:
         """Begin; the events' clock starts here."""
         self._opened = time.perf_counter()
         self._task = self._loop.spawn(self._run, "streamverify-pump")
-
-    async def next(self) -> Event:
-        """The next event, in order; `StopAsyncIteration` or the stream's error after the last."""
-        while not self._events:
-            if self._finished.is_set():
-                error, self._error = self._error, None
-                raise error or StopAsyncIteration
-            self._news = anyio.Event()
-            await self._news.wait()
-        event = self._events.popleft()
-        self._space.set()
-        return event
 
     async def stop(self) -> None:
         """Cancel what still runs and wait for its end."""
@@ -176,7 +164,7 @@ class Pump:
                 self._conclude()
             finally:
                 self._finished.set()
-                self._news.set()
+                self.events.end(self._error)
 
     async def _read(self) -> None:
         pieces: AsyncIterator[str] | None = None
@@ -208,7 +196,7 @@ class Pump:
             for part in slices(checked(piece, position)):
                 self._take(part)
                 await self._room()
-                if time.perf_counter() - resumed > _TURN:
+                if time.perf_counter() - resumed > TURN:
                     await anyio.lowlevel.checkpoint()
                     resumed = time.perf_counter()
             position += 1
@@ -242,17 +230,14 @@ class Pump:
 
     async def _room(self) -> None:
         """Back-pressure: go on only when the reader and the judges have caught up."""
-        while len(self._events) >= CAPACITY or self._pending >= PENDING:
-            self._space = anyio.Event()
-            await self._space.wait()
+        while self.events.full or self._pending >= PENDING:
+            await self.events.moved()
 
     def _publish(self, events: Sequence[Event]) -> None:
         for event in events:
-            self._events.append(event)
+            self.events.put(event)
             if isinstance(event, SentenceClosed):
                 self._begin(event.sentence)
-        if events:
-            self._news.set()
 
     def _begin(self, sentence: Sentence) -> None:
         if self._preparation is None:
@@ -318,7 +303,7 @@ class Pump:
         self._covered.setdefault(sentence.index, len(handed))
         self._publish(self._session.settle(sentence.index, settlement, self._now()))
         self._pending -= 1
-        self._space.set()
+        self.events.stir()
         if self._session.halted is not None:
             assert self._group is not None
             self._group.cancel_scope.cancel()
@@ -418,8 +403,9 @@ class Pump:
             code=self._code,
             unchecked=self._unchecked,
         )
-        self._events.extend([*events, terminal])
         self.report = terminal.report
+        for event in (*events, terminal):
+            self.events.put(event)
 
     def _now(self) -> float:
         return (time.perf_counter() - self._opened) * 1000

@@ -16,12 +16,15 @@ from __future__ import annotations
 import contextlib
 import math
 import threading
+import time
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Generic, TypeVar, cast
 
 import anyio
+import anyio.lowlevel
 from anyio.abc import TaskGroup
 
 from streamverify._loop import current_loop
@@ -29,6 +32,8 @@ from streamverify.citations import Marker, native
 from streamverify.errors import StreamStateError
 from streamverify.events import Event, StreamFailed, StreamFinished, StreamHalted, TextReleased
 from streamverify.moves import Cited, Ended, Key, Other, Shown, Translator, Words
+from streamverify.pipe import Pipe
+from streamverify.pump import TURN
 from streamverify.sources import close_source, pieces_of
 from streamverify.stream import VerifiedStream
 from streamverify.types import Passage, Report, Span
@@ -45,13 +50,10 @@ _AHEAD = 16
 class _Channel(Generic[T]):
     """One text of the stream, from its pieces to its releases."""
 
-    def __init__(
-        self, open_stream: Callable[[AsyncIterable[str]], VerifiedStream], failure: Callable[[], None]
-    ) -> None:
+    def __init__(self, open_stream: Callable[[AsyncIterable[str]], VerifiedStream]) -> None:
         self.key: Key | None = None
-        self.send, self._receive = anyio.create_memory_object_stream[str](_AHEAD)
-        self._failure = failure
-        self.stream = open_stream(self._pieces())
+        self.pieces: Pipe[str] = Pipe(_AHEAD)
+        self.stream = open_stream(self.pieces)
         self.opened = False
         self.ended = False
         self.shown: float = 0
@@ -62,18 +64,10 @@ class _Channel(Generic[T]):
         self.markers: list[Marker] = []
         self.parts: deque[tuple[int, Words[T]]] = deque()
 
-    async def _pieces(self) -> AsyncGenerator[str, None]:
-        async for piece in self._receive:
-            yield piece
-        self._failure()
-
-    def end(self) -> None:
-        self.ended = True
-        self.send.close()
-
-    def close(self) -> None:
-        self.send.close()
-        self._receive.close()
+    def end(self, failure: Exception | None = None) -> None:
+        if not self.ended:
+            self.ended = True
+            self.pieces.end(failure)
 
     def cite(self, markers: Sequence[Marker]) -> None:
         if self.opened:
@@ -144,7 +138,7 @@ class _Queue(Generic[T]):
 
 
 class Relay(Generic[T]):
-    """Moves one provider stream; `start` once, `next` for each chunk, `stop` to end it."""
+    """Moves one provider stream; `start` once, read `chunks`, `stop` to end it."""
 
     def __init__(
         self,
@@ -168,16 +162,15 @@ class Relay(Generic[T]):
         self._open_stream, self._holds, self._on_event = open_stream, holds, on_event
         self._loop, self._thread = current_loop(), threading.get_ident()
         self._scope, self._reading = anyio.CancelScope(), anyio.CancelScope()
-        self._finished, self._news, self._space = anyio.Event(), anyio.Event(), anyio.Event()
-        self._out: deque[T] = deque()
+        self._finished = anyio.Event()
         self._queue: _Queue[T] = _Queue()
         self._channels: dict[Key, _Channel[T]] = {}
         self._spare: _Channel[T] | None = None
         self._group: TaskGroup | None = None
         self._failure: Exception | None = None
-        self._error: Exception | None = None
         self._halted = False
         self._passages: list[Passage] = []
+        self.chunks: Pipe[T] = Pipe(CAPACITY)
         self.events: list[tuple[Key, Event]] = []
         self.reports: dict[Key, Report] = {}
 
@@ -185,24 +178,12 @@ class Relay(Generic[T]):
         """Begin reading."""
         self._task = self._loop.spawn(self._run, "streamverify-relay")
 
-    async def next(self) -> T:
-        """The next chunk, in order; `StopAsyncIteration` or the stream's error after the last."""
-        while not self._out:
-            if self._finished.is_set():
-                error, self._error = self._error, None
-                raise error or StopAsyncIteration
-            self._news = anyio.Event()
-            await self._news.wait()
-        chunk = self._out.popleft()
-        self._space.set()
-        return chunk
-
     async def stop(self) -> None:
         """Cancel what still runs and wait for its end."""
         self._scope.cancel()
         with anyio.CancelScope(shield=True):
             await self._finished.wait()
-        self._out.clear()  # a closed stream shows nothing more
+        self.chunks.close()  # a closed stream shows nothing more
 
     def abandon(self) -> None:
         """`stop` without waiting, from any thread."""
@@ -229,6 +210,7 @@ class Relay(Generic[T]):
         return Shown(self._channels[key].releases) if key in self._channels else Shown()
 
     async def _run(self) -> None:
+        ended: Exception | None = None
         try:
             with self._scope:
                 try:
@@ -237,15 +219,15 @@ class Relay(Generic[T]):
                         self._spare = self._new()
                         await self._read()
                         for channel in (*self._channels.values(), *filter(None, [self._spare])):
-                            channel.end()
+                            channel.end(self._failure)
                     if self._halted:
                         self._emit(list(self._translator.halted(self.released)))
-                    self._error = self._failure
+                    ended = self._failure
                 except Exception as error:  # noqa: BLE001 - kept: raised to the reader
-                    self._error = _first(error)
+                    ended = _first(error)
         finally:
             self._finished.set()
-            self._news.set()
+            self.chunks.end(ended)
 
     async def _read(self) -> None:
         # What the source yields is the translator's affair; these two functions never look at it.
@@ -253,8 +235,12 @@ class Relay(Generic[T]):
         items = pieces_of(source)
         try:
             with self._reading:
+                resumed = time.perf_counter()
                 async for item in items:
                     await self._take(cast("T", item))
+                    if time.perf_counter() - resumed > TURN:
+                        await anyio.lowlevel.checkpoint()
+                        resumed = time.perf_counter()
         except Exception as error:  # noqa: BLE001 - the provider's own: raised to the reader as it is
             self._failure = error
         finally:
@@ -273,7 +259,7 @@ class Relay(Generic[T]):
                     channel.end()
             elif self._holds:
                 self._keep(move)
-        await self._room()
+        await self.chunks.room()
 
     async def _feed(self, words: Words[T]) -> None:
         if not words.text:
@@ -283,9 +269,8 @@ class Relay(Generic[T]):
             channel.parts.append((channel.length, words))
         channel.length += len(words.text)
         channel.answer.append(words.text)
-        # A stream that ended by itself reads no more; `_follow` tells why.
-        with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-            await channel.send.send(words.text)
+        await channel.pieces.room()
+        channel.pieces.put(words.text)  # a stream that ended by itself reads no more; `_follow` tells why
 
     def _cite(self, move: Cited) -> None:
         channel = self._channels.get(move.key)
@@ -314,14 +299,9 @@ class Relay(Generic[T]):
 
     def _new(self) -> _Channel[T]:
         assert self._group is not None
-        channel: _Channel[T] = _Channel(self._open_stream, self._fail)
+        channel: _Channel[T] = _Channel(self._open_stream)
         self._group.start_soon(self._follow, channel)
         return channel
-
-    def _fail(self) -> None:
-        """Let a channel's stream end as the provider's stream did."""
-        if self._failure is not None:
-            raise self._failure
 
     async def _follow(self, channel: _Channel[T]) -> None:
         try:
@@ -331,14 +311,12 @@ class Relay(Generic[T]):
                     stream.add_passages(self._passages)
                 if channel.markers:
                     stream.cite(channel.markers)
-                async for event in stream:
-                    self._tell(channel, event)
-                    await self._room()
+                await stream.follow(partial(self._tell, channel))
         except Exception as error:
             if error is not self._failure:
                 raise
         finally:
-            channel.close()
+            channel.pieces.close()
             # Not there where the stream was cancelled before it had opened.
             with contextlib.suppress(StreamStateError):
                 if channel.key is not None:
@@ -373,16 +351,7 @@ class Relay(Generic[T]):
     def _emit(self, chunks: Iterable[T]) -> None:
         for chunk in chunks:
             self._translator.sent(chunk)
-            self._out.append(chunk)
-        if self._out:
-            self._news.set()
-
-    async def _room(self) -> None:
-        """Back-pressure: go on only when the reader has caught up."""
-        while len(self._out) >= CAPACITY:
-            if self._space.is_set():
-                self._space = anyio.Event()
-            await self._space.wait()
+            self.chunks.put(chunk)
 
 
 def _first(error: Exception) -> Exception:

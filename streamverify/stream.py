@@ -98,7 +98,19 @@ class VerifiedStream:
             StreamStateError: outside of the `async with` block.
             Exception: the source's own error, or a ScoringError under `on_failure="raise"`.
         """
-        return await self._opened().next()
+        return await anext(self._opened().events)
+
+    async def follow(self, tell: Callable[[Event], object]) -> None:
+        """Hand every event to `tell` as it happens, the terminal one last, in place of iterating.
+
+        No step of the event loop lies between an event and its call, which is cheaper and sooner; so `tell`
+        must be quick, and nothing but the source's pace holds the stream up.
+
+        Raises:
+            StreamStateError: outside of the `async with` block.
+            Exception: as iterating does; or what `tell` raised, after which nothing more is told.
+        """
+        await self._opened().events.follow(tell)
 
     def cite(self, markers: Sequence[Marker]) -> None:
         """Have citations that a provider handed in beside the text checked with their sentence.

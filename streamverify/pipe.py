@@ -1,0 +1,121 @@
+"""What one task hands to another in the same loop: a bounded queue with one reader.
+
+Iterating it wakes the reader for what has come since; `follow` calls the reader for every item where it is
+put, without a step of the event loop between.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Generic, Self, TypeVar
+
+import anyio
+
+T = TypeVar("T")
+
+
+class Pipe(Generic[T]):
+    """Items in order, then the end. Putting never waits; who fills it asks for room."""
+
+    def __init__(self, capacity: float) -> None:
+        """Empty.
+
+        Args:
+            capacity: how many items may wait before it is `full`; `math.inf` for any number.
+        """
+        self._capacity = capacity
+        self._items: deque[T] = deque()
+        self._news, self._moved = anyio.Event(), anyio.Event()
+        self._tell: Callable[[T], object] | None = None
+        self._error: Exception | None = None
+        self._ended = self._closed = False
+
+    @property
+    def full(self) -> bool:
+        """Whether whoever fills it should wait."""
+        return len(self._items) >= self._capacity
+
+    def put(self, item: T) -> None:
+        """Add an item, unless the reader wants no more."""
+        if self._closed:
+            return
+        if self._tell is None:
+            self._items.append(item)
+            self._news.set()
+            return
+        try:
+            self._tell(item)
+        except Exception as error:  # noqa: BLE001 - kept: raised where `follow` was called
+            self.end(error)
+            self.close()
+
+    def end(self, error: Exception | None = None) -> None:
+        """Nothing more comes.
+
+        Args:
+            error: raised to the reader, once, after the last item.
+        """
+        self._ended, self._error = True, error
+        self._news.set()
+
+    def close(self) -> None:
+        """The reader wants no more: drop what waits and what still comes, and hold up nobody."""
+        self._closed = self._ended = True
+        self._items.clear()
+        self._news.set()
+        self._moved.set()
+
+    async def aclose(self) -> None:
+        """`close`, as sources are closed."""
+        self.close()
+
+    async def moved(self) -> None:
+        """Wait until the reader took something, or `stir` was called."""
+        self._moved = anyio.Event()
+        await self._moved.wait()
+
+    def stir(self) -> None:
+        """Let whoever waits for room look again."""
+        self._moved.set()
+
+    async def room(self) -> None:
+        """Wait until it is not full."""
+        while self.full:
+            await self.moved()
+
+    def __aiter__(self) -> Self:
+        """The pipe is its own iterator."""
+        return self
+
+    async def __anext__(self) -> T:
+        """The next item; stays ended once it has ended."""
+        while not self._items:
+            if self._ended:
+                error, self._error = self._error, None
+                raise error or StopAsyncIteration
+            self._news = anyio.Event()
+            await self._news.wait()
+        item = self._items.popleft()
+        self._moved.set()
+        return item
+
+    async def follow(self, tell: Callable[[T], object]) -> None:
+        """Hand every item to `tell` as it is put, up to the end.
+
+        Raises:
+            Exception: what the pipe ended with, or what `tell` raised.
+        """
+        while self._items:
+            tell(self._items.popleft())
+        self._moved.set()
+        self._tell = tell
+        try:
+            while not self._ended:
+                self._news = anyio.Event()
+                await self._news.wait()
+        finally:
+            self._tell = None
+        error, self._error = self._error, None
+        if error is not None:
+            raise error

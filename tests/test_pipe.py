@@ -1,0 +1,157 @@
+"""Pipes, and what is built on them: following a stream in place of iterating it."""
+
+from __future__ import annotations
+
+import anyio
+import anyio.lowlevel
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamverify import Flag, Label, Redact, StreamStateError, Verifier
+from streamverify.pipe import Pipe
+from streamverify.testing import ScriptedScorer
+
+pytestmark = pytest.mark.anyio
+
+PASSAGES = ["The mill was built in 1804."]
+TEXT = "The mill was built in 1804. A wrong wheel turns slowly. Barley is ground there"
+
+
+async def filled(pipe, items, pauses, error):
+    for item, pause in zip(items, pauses, strict=True):
+        await pipe.room()
+        pipe.put(item)
+        for _ in range(pause):
+            await anyio.lowlevel.checkpoint()
+    pipe.end(error)
+
+
+async def handed_over(capacity, items, pauses, error, follows):
+    pipe, got, raised = Pipe(capacity), [], None
+    async with anyio.create_task_group() as group:
+        group.start_soon(filled, pipe, items, pauses, error)
+        try:
+            if follows:
+                await pipe.follow(got.append)
+            else:
+                async for item in pipe:
+                    assert len(pipe._items) < capacity
+                    got.append(item)
+        except ValueError as caught:
+            raised = caught
+    with pytest.raises(StopAsyncIteration):
+        await anext(pipe)
+    return got, raised
+
+
+@given(
+    st.integers(1, 3),
+    st.lists(st.tuples(st.integers(), st.integers(0, 2)), max_size=8),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from(["asyncio", "trio"]),
+)
+def test_everything_arrives_in_order_and_the_end_once(capacity, steps, fails, follows, backend):
+    items, pauses = [item for item, _ in steps], [pause for _, pause in steps]
+    error = ValueError("the end") if fails else None
+    told = anyio.run(handed_over, capacity, items, pauses, error, follows, backend=backend)
+    assert told == (items, error)
+
+
+async def test_a_full_pipe_holds_up_whoever_asks_for_room_until_something_is_taken():
+    pipe: Pipe[int] = Pipe(1)
+    pipe.put(1)
+    with anyio.move_on_after(0) as waited:
+        await pipe.room()
+    assert waited.cancelled_caught
+    assert await anext(pipe) == 1
+    await pipe.room()
+
+
+async def test_a_closed_pipe_drops_everything_and_holds_up_nobody():
+    pipe: Pipe[int] = Pipe(1)
+    pipe.put(1)
+    async with anyio.create_task_group() as group:
+        group.start_soon(pipe.room)
+        await anyio.wait_all_tasks_blocked()
+        await pipe.aclose()
+    pipe.put(2)
+    await pipe.room()
+    assert [item async for item in pipe] == []
+
+
+async def test_a_call_that_raises_ends_the_following_and_not_who_fills_it():
+    pipe: Pipe[int] = Pipe(1)
+
+    def refuse(item):
+        if item == 2:
+            raise ValueError(item)
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(filled, pipe, [1, 2, 3, 4], [1] * 4, None)
+        with pytest.raises(ValueError, match="2"):
+            await pipe.follow(refuse)
+
+
+async def test_who_stops_following_leaves_the_rest_to_be_read():
+    pipe: Pipe[int] = Pipe(9)
+    with anyio.move_on_after(0):
+        await pipe.follow(lambda _: None)
+    pipe.put(1)
+    pipe.end()
+    assert [item async for item in pipe] == [1]
+
+
+def shape(events):
+    return [event.model_dump(exclude={"at_ms", "latency_ms", "report"}) for event in events]
+
+
+@pytest.mark.parametrize("policy", [Flag(), Redact()])
+async def test_following_a_stream_tells_what_iterating_it_gives(policy):
+    async with Verifier(ScriptedScorer({"wrong": Label.CONTRADICTED}, concurrency=1)) as verifier:
+        async with verifier.stream(TEXT, PASSAGES, policy=policy) as stream:
+            given = [event async for event in stream]
+        told = []
+        async with verifier.stream(TEXT, PASSAGES, policy=policy) as stream:
+            await stream.follow(told.append)
+            assert stream.report.released == given[-1].report.released
+    assert shape(told) == shape(given)
+
+
+async def test_following_raises_what_the_source_raised_after_its_last_event():
+    async def source():
+        yield "The mill stands. "
+        raise ConnectionError("gone")
+
+    told = []
+    async with Verifier(ScriptedScorer()) as verifier, verifier.stream(source(), PASSAGES) as stream:
+        with pytest.raises(ConnectionError, match="gone"):
+            await stream.follow(told.append)
+    assert told[-1].kind == "stream_failed"
+
+
+async def test_a_listener_that_raises_is_heard_and_the_stream_closes():
+    closed = anyio.Event()
+
+    async def source():
+        try:
+            yield "The mill stands. It turns. "
+            await anyio.sleep_forever()
+        finally:
+            closed.set()
+
+    def refuse(event):
+        if event.kind == "sentence_judged":
+            raise ValueError("no more")
+
+    async with Verifier(ScriptedScorer()) as verifier, verifier.stream(source(), PASSAGES) as stream:
+        with pytest.raises(ValueError, match="no more"):
+            await stream.follow(refuse)
+    assert closed.is_set()
+
+
+async def test_a_stream_must_be_open_to_be_followed():
+    async with Verifier(ScriptedScorer()) as verifier:
+        with pytest.raises(StreamStateError):
+            await verifier.stream(TEXT, PASSAGES).follow(print)
