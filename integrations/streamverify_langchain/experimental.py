@@ -8,7 +8,7 @@ call a `VerifiedChatModel`.
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
 import anyio
@@ -22,9 +22,10 @@ from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResp
 from langchain_core.messages import BaseMessage, ToolMessage  # noqa: E402
 from langgraph.stream import ProtocolEvent, StreamChannel, StreamTransformer  # noqa: E402
 
-from streamverify import Policy, TextReleased, Verifier  # noqa: E402
+from streamverify import Event, Policy, TextReleased, Verifier  # noqa: E402
 from streamverify.decorator import shared_verifier  # noqa: E402
 from streamverify.passages import passages_from  # noqa: E402
+from streamverify.pipe import Pipe  # noqa: E402
 from streamverify_langchain.announce import Announcer  # noqa: E402
 from streamverify_langchain.documents import documents_in  # noqa: E402
 from streamverify_langchain.model import OnEvent, VerifiedChatModel  # noqa: E402
@@ -95,15 +96,10 @@ class _Block:
     """A text block of a message on its way through its check."""
 
     def __init__(self) -> None:
-        self.send, self._receive = anyio.create_memory_object_stream[str](math.inf)
+        self.pieces: Pipe[str] = Pipe(math.inf)
         self.ended = anyio.Event()
         self.released = ""
         self.told = 0
-
-    async def pieces(self) -> AsyncGenerator[str, None]:
-        with self._receive:
-            async for piece in self._receive:
-                yield piece
 
     def news(self) -> str:
         """What was released since it was asked last."""
@@ -182,24 +178,24 @@ class GroundingTransformer(StreamTransformer):
     async def afail(self, err: BaseException) -> None:  # noqa: ARG002 - LangGraph's signature
         """The graph has failed: end what is still open."""
         for block in self._blocks.values():
-            block.send.close()
+            block.pieces.end()
 
     async def afinalize(self) -> None:
         """The graph has ended."""
         for block in self._blocks.values():
-            block.send.close()
+            block.pieces.end()
 
     async def _message(self, part: dict[str, Any], key: object) -> None:
         kind = part.get("event")
         if kind == "content-block-delta" and part["delta"].get("type") == "text-delta":
             block = self._block(key)
-            block.send.send_nowait(part["delta"]["text"])
+            block.pieces.put(part["delta"]["text"])
             if self._chosen.holds_text:
                 part["delta"]["text"] = block.news()
         elif kind == "content-block-finish" and part["content"].get("type") == "text":
             block = self._block(key)
             del self._blocks[key]
-            block.send.close()
+            block.pieces.end()
             await block.ended.wait()
             if self._chosen.holds_text:
                 # LangGraph shows readers what the text at the end has more than its deltas.
@@ -214,14 +210,17 @@ class GroundingTransformer(StreamTransformer):
 
     async def _check(self, block: _Block, known: Sequence[object]) -> None:
         announcer = Announcer(holds=self._chosen.holds_text)
+
+        def tell(event: Event) -> None:
+            if isinstance(event, TextReleased):
+                block.released += event.text
+            announcer(0, event)
+            for name, told in announcer.take():
+                self._verdicts.push({"name": name, **told})
+
         try:
-            async with self._used.stream(block.pieces(), known, policy=self._chosen) as stream:
-                async for event in stream:
-                    if isinstance(event, TextReleased):
-                        block.released += event.text
-                    announcer(0, event)
-                    for name, told in announcer.take():
-                        self._verdicts.push({"name": name, **told})
+            async with self._used.stream(block.pieces, known, policy=self._chosen) as stream:
+                await stream.follow(tell)
         finally:
             block.ended.set()
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import math
-from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -13,15 +12,16 @@ from uuid import UUID
 
 import anyio
 import anyio.lowlevel
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from anyio.streams.memory import MemoryObjectReceiveStream
 from langchain_core.callbacks import AsyncCallbackHandler, adispatch_custom_event
 from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatGenerationChunk, GenerationChunk, LLMResult
 from langchain_core.runnables import RunnableConfig, ensure_config
 
-from streamverify import Event, Policy, StreamStateError, UsageError, Verifier
+from streamverify import Event, Policy, StreamStateError, UsageError, VerifiedStream, Verifier
 from streamverify.decorator import shared_verifier
 from streamverify.passages import passages_from
+from streamverify.pipe import Pipe
 from streamverify_langchain.announce import Announcer
 from streamverify_langchain.documents import DocumentTap
 
@@ -46,8 +46,8 @@ class _Watch:
     before it is skipped in them.
     """
 
-    def __init__(self, send: MemoryObjectSendStream[str]) -> None:
-        self._send = send
+    def __init__(self) -> None:
+        self.pieces: Pipe[str] = Pipe(math.inf)
         self._by_events = False
         self._ahead = 0
         self.said = self._ended = False
@@ -80,14 +80,12 @@ class _Watch:
         if error is not None and not isinstance(error, Exception):
             error = RuntimeError(f"the model was stopped: {type(error).__name__}")
         self.error = error
-        self._send.close()
+        self.pieces.end(error)
 
     def _say(self, text: str) -> None:
         if text:
             self.said = True
-            # A check that has failed reads no more.
-            with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-                self._send.send_nowait(text)
+            self.pieces.put(text)
 
 
 class GroundingCallbackHandler(AsyncCallbackHandler):
@@ -281,11 +279,10 @@ class GroundingCallbackHandler(AsyncCallbackHandler):
             step(watch)
 
     def _begin(self, run: UUID, parent: UUID | None, config: RunnableConfig | None) -> None:
-        send, receive = anyio.create_memory_object_stream[str](math.inf)
-        watch = self._watches[run] = _Watch(send)
+        watch = self._watches[run] = _Watch()
         answer = Answer(self._tap.root(parent) or run, run)
         known = (*self._passages, *self._tap.documents(parent))
-        self._begun.send_nowait(_Begun(answer, watch, receive, known, config))
+        self._begun.send_nowait(_Begun(answer, watch, known, config))
 
     async def _serve(self, begun: MemoryObjectReceiveStream[_Begun]) -> None:
         with begun:
@@ -295,23 +292,29 @@ class GroundingCallbackHandler(AsyncCallbackHandler):
     async def _check(self, begun: _Begun) -> None:
         watch = begun.watch
         try:
-            announcer = Announcer(holds=self._policy.holds_text)
-            stream = self._verifier.stream(begun.pieces(), begun.known, policy=self._policy)
-            async with stream:
-                async for event in stream:
-                    if self._on_event is not None:
-                        self._on_event(begun.answer, event)
-                    announcer(0, event)
-                    if begun.config is not None:
-                        for name, data in announcer.take():
-                            await adispatch_custom_event(name, data, config=begun.config)
+            async with self._verifier.stream(watch.pieces, begun.known, policy=self._policy) as stream:
+                if begun.config is None:
+                    await stream.follow(lambda event: self._tell(begun.answer, event))
+                else:
+                    await self._dispatch(begun.answer, stream, begun.config)
         except Exception as error:  # noqa: BLE001 - kept: raised on leaving the block
             if error is not watch.error:  # the model's own is raised by the chain
                 self._failures.append(error)
         finally:
-            begun.receive.close()
             del self._watches[begun.answer.run]
             watch.done.set()
+
+    async def _dispatch(self, answer: Answer, stream: VerifiedStream, config: RunnableConfig) -> None:
+        announcer = Announcer(holds=self._policy.holds_text)
+        async for event in stream:
+            self._tell(answer, event)
+            announcer(0, event)
+            for name, data in announcer.take():
+                await adispatch_custom_event(name, data, config=config)
+
+    def _tell(self, answer: Answer, event: Event) -> None:
+        if self._on_event is not None:
+            self._on_event(answer, event)
 
 
 class _Begun(NamedTuple):
@@ -319,12 +322,5 @@ class _Begun(NamedTuple):
 
     answer: Answer
     watch: _Watch
-    receive: MemoryObjectReceiveStream[str]
     known: Sequence[object]
     config: RunnableConfig | None
-
-    async def pieces(self) -> AsyncGenerator[str, None]:
-        async for piece in self.receive:
-            yield piece
-        if self.watch.error is not None:
-            raise self.watch.error
