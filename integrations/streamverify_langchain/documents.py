@@ -50,6 +50,8 @@ class DocumentTap(BaseCallbackHandler):
 
     run_inline = True  # called where the retriever runs, so the documents are there before the first token
     raise_error = True  # documents that cannot be taken must not become an answer that was not checked
+    # Nothing a model says matters here, and LangChain would make calls for every token.
+    ignore_llm = ignore_chat_model = ignore_agent = ignore_retry = ignore_custom_event = True
 
     def __init__(self, told: Callable[[Sequence[Document]], object] | None = None) -> None:
         """Nothing is collected yet.

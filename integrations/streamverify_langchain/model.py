@@ -271,9 +271,11 @@ def _overrides(model: BaseChatModel, method: str) -> bool:
 
 
 def _message(generation: ChatGenerationChunk) -> AIMessageChunk:
-    message = generation.message
-    metadata = {**(generation.generation_info or {}), **message.response_metadata}
-    return chunk_of(cast("AIMessage", message)).model_copy(update={"response_metadata": metadata})
+    message = chunk_of(cast("AIMessage", generation.message))
+    if not generation.generation_info:
+        return message
+    metadata = {**generation.generation_info, **message.response_metadata}
+    return message.model_copy(update={"response_metadata": metadata})
 
 
 def _nothing(chunk: object) -> None:

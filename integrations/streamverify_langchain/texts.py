@@ -19,6 +19,9 @@ SPELLED_OUT = "logprobs"
 _OF_EVERY_CHUNK = frozenset({"model_provider", "output_version"})
 """Metadata that says how to read a chunk; adding chunks up keeps it as it is."""
 
+_BESIDE_NOTHING = _OF_EVERY_CHUNK | {SPELLED_OUT}
+"""Metadata that is nothing without the text."""
+
 
 @dataclass(frozen=True, slots=True)
 class Text:
@@ -171,16 +174,18 @@ def _without(answer: AIMessage, moved: Callable[[int], int]) -> AIMessage | None
     content: Any = ""
     if isinstance(chunk.content, list):
         content = [kept for block in chunk.content if (kept := _block_without(block, moved)) is not None]
-    metadata = {k: v for k, v in chunk.response_metadata.items() if k != SPELLED_OUT}
-    says = (
-        content,
-        metadata.keys() - _OF_EVERY_CHUNK,
-        chunk.additional_kwargs,
-        chunk.usage_metadata,
-        chunk.tool_call_chunks,
-        chunk.chunk_position,
-    )
-    return chunk.model_copy(update={"content": content, "response_metadata": metadata}) if any(says) else None
+    metadata = chunk.response_metadata
+    if not (
+        content
+        or metadata.keys() - _BESIDE_NOTHING
+        or chunk.additional_kwargs
+        or chunk.usage_metadata
+        or chunk.tool_call_chunks
+        or chunk.chunk_position
+    ):
+        return None
+    kept = {k: v for k, v in metadata.items() if k != SPELLED_OUT}
+    return chunk.model_copy(update={"content": content, "response_metadata": kept})
 
 
 def _block_without(block: Any, moved: Callable[[int], int]) -> Any:
