@@ -38,13 +38,14 @@ class ChatTranslator:
             finished = getattr(choice, "finish_reason", None)
             if text:
                 yield Words(index, text, partial(_with_text, chunk, position))
-            if citations := getattr(delta, "annotations", None):
+            fields = _fields(delta)
+            if citations := fields.get("annotations"):
                 yield Cited(index, citations)
             if finished:
                 yield Ended(index)
             if not text and len(choices) == 1 and getattr(choice, "logprobs", None) is None:
                 yield Other(partial(_same, chunk), index)
-            elif not text or finished or _says_more(delta):
+            elif not text or finished or any(map(fields.get, fields.keys() - _PLAIN)):
                 yield Other(partial(_without_text, chunk, position), index)
         if not choices:
             yield Other(partial(_same, chunk))
@@ -96,14 +97,12 @@ def _one_choice(chunk: Any, position: int) -> Any:
 
 
 def _fields(delta: Any) -> dict[str, Any]:
-    return {**vars(delta), **(getattr(delta, "model_extra", None) or {})}
-
-
-def _says_more(delta: Any) -> bool:
-    return any(value for name, value in _fields(delta).items() if name not in _PLAIN and name[0] != "_")
+    """What a delta says, fields that the library in question does not know by name included."""
+    known = {**vars(delta), **(getattr(delta, "model_extra", None) or {})}
+    return {name: value for name, value in known.items() if name[0] != "_"}
 
 
 def _clear(delta: Any, *, keep: frozenset[str]) -> None:
     for name, value in _fields(delta).items():
-        if value is not None and name not in keep and name[0] != "_":
+        if value is not None and name not in keep:
             setattr(delta, name, None)
