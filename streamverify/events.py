@@ -87,7 +87,8 @@ FailureCode = Literal[
     "source_failed", "check_failed", "usage_error", "interrupted", "closed", "internal_error"
 ]
 """What ended a stream that failed: its source; the scorer, under `on_failure="raise"`; a call or a piece that
-was wrong; the application, which stopped the source (`interrupt`) or closed the stream; or this library."""
+was wrong; the application, which stopped the source (`interrupt`) or closed the stream; or anything else, as
+the function of a `Repair`."""
 
 
 class StreamFailed(Stamp):
@@ -96,7 +97,7 @@ class StreamFailed(Stamp):
     kind: Literal["stream_failed"] = "stream_failed"
     report: Report
     error: str
-    """Type and message of what went wrong."""
+    """Type and message of what went wrong: for the application, not for a browser."""
     code: FailureCode = "source_failed"
     """The same for a machine, without anything of the message."""
 

@@ -65,7 +65,7 @@ class _AgUiEncoder:
                 return [
                     *self._end(),
                     _native(event),
-                    _message("RUN_ERROR", message=event.error, code="stream_failed"),
+                    _message("RUN_ERROR", message=event.error, code=event.code),
                 ]
             case _:
                 return [_native(event)]

@@ -6,22 +6,26 @@ Before: `app.py`. After: `chat.py` and `responses.py` know their formats.
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
 from streamverify.errors import StreamInterruptedError
-from streamverify.events import Event, StreamFailed
+from streamverify.events import Event
 from streamverify.server.asked import Asked
 from streamverify.server.drain import Answering
 from streamverify.server.outlet import Outlet
 from streamverify.server.refusal import RefusedError
+from streamverify.server.runs import log_failed_check
 from streamverify.server.upstream import Answer, Upstream, UpstreamError
 from streamverify.server.veil import Veil
 from streamverify.sources import Source
 from streamverify.types import Report
 from streamverify.verifier import Verifier
+
+_LOG = logging.getLogger("streamverify.server")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,7 @@ class Relay:
             self.answering.streams.add(stream)
             try:
                 async for event in stream:
+                    log_failed_check(event, "of the proxy")
                     yield veil(event)
             finally:
                 self.answering.streams.discard(stream)
@@ -89,7 +94,8 @@ async def fail(outlet: Outlet, error: Exception) -> None:
     if isinstance(error, UpstreamError):
         told = error.error
     else:
-        # The message of a foreign error may hold addresses or keys.
+        # The message of a foreign error may hold addresses: it is for the operator.
+        _LOG.warning("an answer was cut off: %s: %s", type(error).__name__, error)
         told = {"message": f"the answer was cut off: {type(error).__name__}", "type": "upstream_error"}
     if not outlet.started:
         await outlet.json({"error": told}, 502)
@@ -99,8 +105,5 @@ async def fail(outlet: Outlet, error: Exception) -> None:
 
 
 def about(event: Event) -> dict[str, Any]:
-    """An event as it stands beside the text; what ended a failed stream is told as an error instead."""
-    fields = event.model_dump(mode="json")
-    if isinstance(event, StreamFailed):
-        fields["error"] = fields["report"]["error"] = "the upstream's answer was cut off"
-    return fields
+    """An event as it stands beside the text."""
+    return event.model_dump(mode="json")

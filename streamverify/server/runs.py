@@ -23,13 +23,26 @@ import anyio
 from anyio.abc import TaskGroup
 
 from streamverify.errors import StreamInterruptedError, StreamStateError, UsageError
-from streamverify.events import Event, StreamFailed, StreamFinished, StreamHalted, TextReleased
+from streamverify.events import (
+    Event,
+    SentenceJudged,
+    StreamFailed,
+    StreamFinished,
+    StreamHalted,
+    TextReleased,
+)
 from streamverify.server.encoding import Encoding, frame
 from streamverify.server.veil import Veil
 from streamverify.stream import VerifiedStream
 from streamverify.types import Passage
 
 _LOG = logging.getLogger("streamverify.server")
+
+
+def log_failed_check(event: Event, run: str) -> None:
+    """Tell the operator why a check failed, since the reader is not told."""
+    if isinstance(event, SentenceJudged) and event.reason.startswith("scorer_failed"):
+        _LOG.warning("run %s, sentence %d: %s", run, event.index, event.reason)
 
 
 class Frame(NamedTuple):
@@ -50,6 +63,7 @@ class Run:
         passages: Sequence[Passage] | None,
         *,
         reveal: bool = False,
+        error_details: bool = False,
     ) -> None:
         """Nothing runs before `open`."""
         self.id = secrets.token_urlsafe(12)
@@ -63,7 +77,7 @@ class Run:
         self._stream, self._opened = stream, False
         self._encoding = encoding
         self._encoder = encoding.encoder(self.id, passages)
-        self._veil = None if reveal else Veil()
+        self._veil = Veil(reveal=reveal, error_details=error_details)
         self._ring: deque[Frame] = deque()
         self._size = 0
         self._capacity = 0
@@ -142,9 +156,10 @@ class Run:
                 await self._settle()
 
     def _put(self, event: Event) -> None:
+        log_failed_check(event, self.id)
         self.shown = self.shown or isinstance(event, TextReleased)
         self.ended = isinstance(event, StreamFinished | StreamHalted | StreamFailed)
-        messages = self._encoder.encode(self._veil(event) if self._veil is not None else event)
+        messages = self._encoder.encode(self._veil(event))
         data = frame(messages, f"{self.id}:{event.seq}") if messages else b""
         self._ring.append(Frame(event.seq, data))
         self._size += len(data)
@@ -162,7 +177,7 @@ class Run:
             self.error = error
         except Exception as error:  # noqa: BLE001 - the source's own: told in StreamFailed, kept for HTTP
             self.error = error
-            _LOG.warning("run %s failed: %s", self.id, type(error).__name__)
+            _LOG.warning("run %s failed", self.id, exc_info=error)
 
 
 class Runs:

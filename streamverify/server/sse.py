@@ -7,6 +7,7 @@ Whatever fails before the first frame is an HTTP error; after it, the stream's o
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Literal
 
@@ -30,6 +31,8 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtraError("server", error.name or "starlette", "sse_response") from error
 
+_LOG = logging.getLogger("streamverify.server")
+
 ProtocolName = Literal["streamverify", "ai-sdk", "ag-ui"]
 
 _ENCODINGS: Mapping[str, Encoding] = {"streamverify": Native(), "ai-sdk": AiSdk(), "ag-ui": AgUi()}
@@ -48,6 +51,7 @@ def sse_response(
     patience: float = 10.0,
     shutdown: float = 0.0,
     reveal: bool = False,
+    error_details: bool = False,
 ) -> StreamResponse:
     """A response that tells what a stream tells, as it happens.
 
@@ -68,6 +72,8 @@ def sse_response(
             `timeout_graceful_shutdown` must leave `LAST_WORDS` more than this.
         reveal: tell the answer as generated, rejected sentences included. For trusted readers only: without
             it every character that was not released is masked.
+        error_details: tell the messages of errors, which may hold addresses, keys, prompts or paths. Without
+            it a reader gets a code and the error's type, and the log of `streamverify.server` the whole.
 
     Raises:
         UsageError: there is no such protocol. Caller.
@@ -80,8 +86,15 @@ def sse_response(
     else:
         encoding = protocol
     known = passages_from(passages) if passages is not None else None
-    run = Run(stream, encoding, known, reveal=reveal)
-    return StreamResponse(run, runs, heartbeat=heartbeat, patience=patience, shutdown=shutdown)
+    run = Run(stream, encoding, known, reveal=reveal, error_details=error_details)
+    return StreamResponse(
+        run,
+        runs,
+        heartbeat=heartbeat,
+        patience=patience,
+        shutdown=shutdown,
+        error_details=error_details,
+    )
 
 
 def resumed(
@@ -127,12 +140,13 @@ class StreamResponse(Response):
         shutdown: float,
         patience: float = 0.0,
         after: int | None = None,
+        error_details: bool = False,
     ) -> None:
         """Begin a run, or go on with one after frame `after`."""
         super().__init__(headers=run.headers)
         self._run, self._runs = run, runs
         self._heartbeat, self._shutdown, self._patience = heartbeat, shutdown, patience
-        self._after = after
+        self._after, self._details = after, error_details
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -149,7 +163,7 @@ class StreamResponse(Response):
             told = self._run.shown or self._after is not None
             refused = None if told else self._run.error
             if refused is not None:
-                await _refusal(refused)(scope, receive, send)
+                await _refusal(refused, details=self._details)(scope, receive, send)
             else:
                 await self._tell(reader, scope, receive, send)
         finally:
@@ -174,6 +188,7 @@ class StreamResponse(Response):
                     await self._run.first_text(reader)
             except StreamVerifyError as error:
                 self._run.error = error
+                _LOG.warning("run %s could not begin", self._run.id, exc_info=error)
             group.cancel_scope.cancel()
         return not gone
 
@@ -235,7 +250,7 @@ class _Frames:
         raise StopAsyncIteration
 
 
-def _refusal(error: Exception) -> Response:
+def _refusal(error: Exception, *, details: bool) -> Response:
     """An error that came before the first frame.
 
     Raises:
@@ -244,8 +259,10 @@ def _refusal(error: Exception) -> Response:
     if isinstance(error, HTTPException):
         raise error
     if isinstance(error, ModelError):
-        return failure(503, "model_error", str(error))
-    if isinstance(error, StreamVerifyError):
-        return failure(500, "stream_error", str(error))
-    # A foreign error's message may hold what a reader must not see: addresses, keys, prompts.
-    return failure(502, "source_error", f"the source failed before its first piece: {type(error).__name__}")
+        status, kind, told = 503, "model_error", "the model could not be loaded"
+    elif isinstance(error, StreamVerifyError):
+        status, kind, told = 500, "stream_error", "the answer could not be verified"
+    else:
+        status, kind, told = 502, "source_error", "the source failed before its first piece"
+    name = type(error).__name__
+    return failure(status, kind, f"{told}: {name}: {error}" if details else f"{told}: {name}")

@@ -6,14 +6,20 @@ After: `encoding.py` puts them on a wire that may end in a browser.
 A character of the answer is known to the reader once `text_released` showed it as it was generated.
 Every other character of the answer, wherever an event repeats it, becomes `MASK`: as many code points
 as before, so that every offset still holds.
+
+The message of an error is somebody else's text: it may quote addresses, keys, prompts, paths of the server.
+A reader gets what failed and the error's type; the whole is logged.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from streamverify.events import (
     Event,
+    FailureCode,
     SentenceClosed,
     SentenceJudged,
     StreamFailed,
@@ -28,15 +34,39 @@ MASK = "\u2588"
 
 _VERBATIM = frozenset({Action.RELEASE, Action.FLAG})
 
+_FAILED: Mapping[FailureCode, str] = MappingProxyType(
+    {
+        "source_failed": "the source of the answer failed",
+        "check_failed": "a check failed",
+        "usage_error": "the answer could not be verified",
+        "internal_error": "verification failed",
+    }
+)
+"""What a reader is told; codes that are absent come with a text of the application's own."""
+
+_CHECK = "scorer_failed: "
+
 
 class Veil:
     """One run's view for a reader; feed it every event once, in order."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, reveal: bool = False, error_details: bool = False) -> None:
+        """Nothing was shown yet.
+
+        Args:
+            reveal: let the answer as generated pass.
+            error_details: let the messages of errors pass.
+        """
+        self._reveal, self._details = reveal, error_details
         self._shown: list[Span] = []
 
     def __call__(self, event: Event) -> Event:
         """The event as the reader may see it."""
+        if not self._details:
+            event = _discreet(event)
+        return event if self._reveal else self._masked_event(event)
+
+    def _masked_event(self, event: Event) -> Event:
         match event:
             case TextReleased():
                 self._show(event)
@@ -104,3 +134,29 @@ class Veil:
                 at = right
         parts.append(MASK * (end - at))
         return "".join(parts)
+
+
+def _discreet(event: Event) -> Event:
+    """The event without the message of any error."""
+    match event:
+        case SentenceJudged():
+            return event.model_copy(update={"reason": _reason(event.reason)})
+        case StreamFinished() | StreamHalted() | StreamFailed():
+            sentences = tuple(
+                sentence.model_copy(update={"reason": _reason(sentence.reason)})
+                for sentence in event.report.sentences
+            )
+            report = event.report.model_copy(update={"sentences": sentences})
+            if not isinstance(event, StreamFailed):
+                return event.model_copy(update={"report": report})
+            error = event.error
+            if (told := _FAILED.get(event.code)) is not None:
+                error = f"{told}: {error.partition(':')[0]}"
+            report = report.model_copy(update={"error": error})
+            return event.model_copy(update={"report": report, "error": error})
+        case _:
+            return event
+
+
+def _reason(reason: str) -> str:
+    return f"{_CHECK}the check could not be run" if reason.startswith(_CHECK) else reason

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
+from streamverify.errors import ScoringError
 from streamverify.events import (
     PassageSummary,
     SentenceClosed,
@@ -79,15 +80,15 @@ policies = st.sampled_from(POLICIES)
 cuts = st.integers(0, 1000)
 
 
-def events_of(text, policy, cut=3, error=None):
+def events_of(text, policy, cut=3, error=None, scorer=None, **options):
     async def run():
         source = stream_of(pieces(text, cut), error=error)
         events = []
         async with (
-            Verifier(ScriptedScorer(SCRIPT)) as verifier,
+            Verifier(scorer or ScriptedScorer(SCRIPT), **options) as verifier,
             verifier.stream(source, PASSAGES, policy=policy) as stream,
         ):
-            with contextlib.suppress(RuntimeError):
+            with contextlib.suppress(RuntimeError, ScoringError):
                 async for event in stream:
                     events.append(event)
         return events
@@ -133,6 +134,37 @@ def test_the_veil_changes_nothing_where_everything_is_released(text, policy, cut
     events = events_of(text, policy, cut)
     veil = Veil()
     assert [veil(event) for event in events] == events
+
+
+SECRET = "sk-live-123 at /srv/keys, called 'wrong'"
+
+
+@pytest.mark.parametrize("encoding", [Native(), AiSdk(), AgUi()])
+@pytest.mark.parametrize("reveal", [False, True])
+@pytest.mark.parametrize("failing", ["source", "check", "check_raised"])
+def test_no_message_of_an_error_goes_to_a_reader_who_was_not_meant_to_have_it(encoding, reveal, failing):
+    """A failed source, and failed checks, under both ways to treat these; the type stays."""
+    error = RuntimeError(SECRET) if failing == "source" else None
+    scorer = None if error else ScriptedScorer(fail_on="wheel", error=LookupError(SECRET))
+    on_failure = "raise" if failing == "check_raised" else "unverified"
+    events = events_of("".join(SENTENCES[:2]), Flag(), error=error, scorer=scorer, on_failure=on_failure)
+    assert "sk-live" in "".join(event.model_dump_json() for event in events)
+    for details in (False, True):
+        veil = Veil(reveal=reveal, error_details=details)
+        wire = "".join(m.data for m in encoded(encoding, [veil(event) for event in events]))
+        assert ("sk-live" in wire) == details
+        assert "/srv/keys" not in wire or details
+    if failing != "check":
+        assert events[-1].error.partition(":")[0] in wire
+
+
+def test_what_an_application_says_itself_reaches_the_reader():
+    events = events_of("".join(SENTENCES[:2]), Halt())
+    assert Veil()(events[-1]).report.error == "sentence 2 is contradicted"
+    failed = StreamFailed(
+        seq=0, at_ms=0, report=events[-1].report, error="Stop: maintenance", code="interrupted"
+    )
+    assert Veil()(failed).error == "Stop: maintenance"
 
 
 @given(answers, policies, cuts)

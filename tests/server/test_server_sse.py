@@ -66,7 +66,10 @@ async def test_a_source_that_fails_before_its_first_piece_is_an_http_error(error
     client = await Client(app_for(Source([], error=error)))()
     assert client.status == status
     assert f'"type":"{kind}"'.encode() in client.body
-    assert b"sk-123" not in client.body
+    assert str(error).encode() not in client.body
+    assert type(error).__name__.encode() in client.body
+    detailed = await Client(app_for(Source([], error=error), error_details=True))()
+    assert (detailed.status, str(error).encode() in detailed.body) == (status, True)
 
 
 async def test_an_http_exception_of_the_source_is_answered_as_the_application_answers_it():
@@ -80,7 +83,7 @@ async def test_a_model_that_cannot_be_loaded_is_an_http_error():
         raise ModelError("no model at /nowhere")
 
     client = await Client(app_for(Source([TEXT]), scorer=broken))()
-    assert (client.status, b"no model at" in client.body) == (503, True)
+    assert (client.status, b"ModelError" in client.body, b"/nowhere" in client.body) == (503, True, False)
 
 
 async def test_a_source_that_fails_later_is_a_typed_event():
@@ -88,7 +91,20 @@ async def test_a_source_that_fails_later_is_a_typed_event():
     assert client.status == 200
     last = frames(client.body)[-1]
     assert last.event == "stream_failed"
-    assert last.json["error"] == "RuntimeError: cable cut"
+    assert (last.json["code"], last.json["error"]) == (
+        "source_failed",
+        "the source of the answer failed: RuntimeError",
+    )
+
+
+async def test_what_a_reader_is_not_told_of_a_failure_is_logged(caplog):
+    scorer = ScriptedScorer(fail_on="town", error=LookupError("judge at 10.0.0.7 refused"))
+    failing = Source([TEXT], error=RuntimeError("key sk-123 refused"))
+    client = await Client(app_for(failing, scorer=scorer))()
+    assert not any(part in client.body for part in (b"sk-123", b"10.0.0.7"))
+    logged = "".join(f"{record.getMessage()} {record.exc_info}" for record in caplog.records)
+    assert "key sk-123 refused" in logged
+    assert "judge at 10.0.0.7 refused" in logged
 
 
 async def test_a_reader_that_goes_away_ends_the_source_at_once():
