@@ -27,8 +27,9 @@ from streamverify.decorator import shared_verifier  # noqa: E402
 from streamverify.passages import passages_from  # noqa: E402
 from streamverify.pipe import Pipe  # noqa: E402
 from streamverify_langchain.announce import Announcer  # noqa: E402
+from streamverify_langchain.call import OnEvent  # noqa: E402
 from streamverify_langchain.documents import documents_in  # noqa: E402
-from streamverify_langchain.model import OnEvent, VerifiedChatModel  # noqa: E402
+from streamverify_langchain.model import VerifiedChatModel  # noqa: E402
 
 
 def tool_results(messages: Sequence[BaseMessage]) -> list[object]:

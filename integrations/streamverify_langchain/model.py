@@ -2,41 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from typing import Any, cast
-from uuid import UUID
 
 from langchain_core.caches import BaseCache
 from langchain_core.callbacks import (
-    AsyncCallbackManager,
     AsyncCallbackManagerForLLMRun,
-    CallbackManager,
+    BaseCallbackManager,
     CallbackManagerForLLMRun,
-    adispatch_custom_event,
-    dispatch_custom_event,
 )
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
-from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
-from langchain_core.runnables import Runnable, ensure_config
+from langchain_core.outputs import ChatGenerationChunk, ChatResult
+from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langchain_core.runnables.base import RunnableBinding
 from langchain_core.runnables.config import get_callback_manager_for_config
+from langchain_core.utils.uuid import uuid7
 from pydantic import Field
 
-from streamverify import Event, Passage, Policy, UsageError, Verifier
+from streamverify import UsageError, Verifier
 from streamverify.chunks import VerifiedChunks, VerifiedSyncChunks
 from streamverify.decorator import shared_verifier
-from streamverify.moves import Key
-from streamverify.passages import passages_from
-from streamverify_langchain.announce import Announcer
-from streamverify_langchain.documents import DocumentTap
-from streamverify_langchain.texts import SPELLED_OUT, Shape, chunk_of
+from streamverify_langchain.call import SHAPE, Around, Call
+from streamverify_langchain.texts import chunk_of, last_question
 from streamverify_langchain.translator import ChunkTranslator
-
-OnEvent = Callable[[Key, Event], object]
-
-_SHAPE = Shape()
 
 
 class VerifiedChatModel(BaseChatModel):
@@ -47,7 +37,7 @@ class VerifiedChatModel(BaseChatModel):
     verdicts. The inner model is run without callbacks of its own; its cache and rate limiter are not used.
 
     An answer is judged against `passages`, against what a `DocumentTap` in the call's callbacks collected,
-    and against a call's own `passages` (`model.bind(passages=documents)`).
+    and against a call's own `passages` (`model.bind(passages=documents)`). What was asked counts as known.
     """
 
     inner: BaseChatModel
@@ -59,9 +49,10 @@ class VerifiedChatModel(BaseChatModel):
     """In place of the verifier's."""
     passages: Any = Field(default=(), exclude=True, repr=False)
     """Passages, or a function that finds them in the messages (in tool results, say)."""
+    question: Any = Field(default=last_question, exclude=True, repr=False)
+    """A function that finds what was asked in the messages, or None; the passages it quotes are taken out."""
     on_event: Any = Field(default=None, exclude=True, repr=False)
-    """A function that is told every event as it happens, with the number of its answer; custom events need a
-    chain or graph around the model, this does not."""
+    """A function that is told every event as it happens, with the number of its answer."""
 
     @property
     def _llm_type(self) -> str:
@@ -85,8 +76,42 @@ class VerifiedChatModel(BaseChatModel):
         return self.bind(**bound.kwargs)
 
     def _get_invocation_params(self, stop: list[str] | None = None, **kwargs: Any) -> dict[str, Any]:
-        kwargs.pop("passages", None)  # no parameter of the model, and too long for a trace
-        return super()._get_invocation_params(stop, **kwargs)
+        # No parameters of the model, and too long for a trace.
+        model = {name: value for name, value in kwargs.items() if name not in {"passages", "around"}}
+        return super()._get_invocation_params(stop, **model)
+
+    def astream(
+        self,
+        input: LanguageModelInput,  # noqa: A002 - LangChain's name
+        config: RunnableConfig | None = None,
+        *,
+        stop: list[str] | None = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[AIMessageChunk]:
+        """The model's chunks, verified."""
+        config, around = self._around(config)
+        return super().astream(input, config, stop=stop, around=around, **kwargs)
+
+    def stream(
+        self,
+        input: LanguageModelInput,  # noqa: A002 - LangChain's name
+        config: RunnableConfig | None = None,
+        *,
+        stop: list[str] | None = None,
+        **kwargs: Any,
+    ) -> Iterator[AIMessageChunk]:
+        """The model's chunks, verified."""
+        config, around = self._around(config)
+        return super().stream(input, config, stop=stop, around=around, **kwargs)
+
+    def _around(self, config: RunnableConfig | None) -> tuple[RunnableConfig, Around]:
+        """The config with a run named beforehand: LangChain tells models that stream nothing of their run."""
+        known = ensure_config(config)
+        run = known.get("run_id") or uuid7()
+        manager = get_callback_manager_for_config(known)
+        own = self.callbacks.handlers if isinstance(self.callbacks, BaseCallbackManager) else self.callbacks
+        handlers = (*manager.handlers, *(own or ()))
+        return {**known, "run_id": run}, Around(handlers, manager.parent_run_id, run)
 
     async def _astream(
         self,
@@ -95,15 +120,18 @@ class VerifiedChatModel(BaseChatModel):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         *,
         passages: Iterable[object] = (),
+        around: Around | None = None,
         **kwargs: Any,
     ) -> AsyncIterator[ChatGenerationChunk]:
-        call = _Call(self, run_manager)
+        call = Call(self, run_manager, around)
+        known = call.passages(messages, passages)
         chunks: VerifiedChunks[AIMessageChunk] = VerifiedChunks(
             self._achunks(messages, stop, kwargs),
-            ChunkTranslator(_SHAPE, _nothing),
-            call.passages(messages, passages),
+            ChunkTranslator(SHAPE, _nothing),
+            known,
             verifier=self.verifier,
             policy=call.policy,
+            question=call.question(messages, known),
             on_event=call,
         )
         async with chunks:
@@ -123,15 +151,18 @@ class VerifiedChatModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         *,
         passages: Iterable[object] = (),
+        around: Around | None = None,
         **kwargs: Any,
     ) -> Iterator[ChatGenerationChunk]:
-        call = _Call(self, run_manager)
+        call = Call(self, run_manager, around)
+        known = call.passages(messages, passages)
         chunks: VerifiedSyncChunks[AIMessageChunk] = VerifiedSyncChunks(
             self._chunks(messages, stop, kwargs),
-            ChunkTranslator(_SHAPE, _nothing),
-            call.passages(messages, passages),
+            ChunkTranslator(SHAPE, _nothing),
+            known,
             verifier=self.verifier,
             policy=call.policy,
+            question=call.question(messages, known),
             on_event=call,
         )
         with chunks:
@@ -151,12 +182,13 @@ class VerifiedChatModel(BaseChatModel):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         *,
         passages: Iterable[object] = (),
+        around: Around | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        call = _Call(self, run_manager)
+        call = Call(self, run_manager, around)
         known = call.passages(messages, passages)
         result = await self.inner._agenerate(messages, stop=stop, **kwargs)  # noqa: SLF001
-        result = await call.checked(result, known)
+        result = await call.checked(result, known, call.question(messages, known))
         await call.adispatch()
         return result
 
@@ -167,12 +199,13 @@ class VerifiedChatModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         *,
         passages: Iterable[object] = (),
+        around: Around | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        call = _Call(self, run_manager)
+        call = Call(self, run_manager, around)
         known = call.passages(messages, passages)
         result = self.inner._generate(messages, stop=stop, **kwargs)  # noqa: SLF001
-        result = self.verifier.portal.run(lambda: call.checked(result, known))
+        result = self.verifier.portal.run(lambda: call.checked(result, known, call.question(messages, known)))
         call.dispatch()
         return result
 
@@ -199,71 +232,6 @@ class VerifiedChatModel(BaseChatModel):
             return
         for generation in inner._stream(messages, stop=stop, **options):  # noqa: SLF001
             yield _message(generation)
-
-
-class _Call:
-    """One call of the model: who listens, and what was retrieved for it."""
-
-    def __init__(
-        self,
-        model: VerifiedChatModel,
-        run: AsyncCallbackManagerForLLMRun | CallbackManagerForLLMRun | None,
-    ) -> None:
-        self._model = model
-        self.policy: Policy = model.policy if model.policy is not None else model.verifier.policy
-        self._announcer = Announcer(holds=self.policy.holds_text)
-        if run is not None:
-            self._handlers, self._parent = run.handlers, run.parent_run_id
-            self._run: UUID | None = run.run_id
-        else:
-            # LangChain hands streaming models no run: the chain or graph around this call is in its context.
-            around = get_callback_manager_for_config(ensure_config())
-            self._handlers, self._parent = around.handlers, around.parent_run_id
-            self._run = around.parent_run_id
-
-    def __call__(self, key: Key, event: Event) -> None:
-        """Take an event as it happens."""
-        self._announcer(key, event)
-        if self._model.on_event is not None:
-            self._model.on_event(key, event)
-
-    def passages(self, messages: Sequence[BaseMessage], given: Iterable[object]) -> tuple[Passage, ...]:
-        """What the answer is judged against, in this order: the model's own, the call's, the retrieved."""
-        own = self._model.passages
-        found = own(messages) if callable(own) else own
-        taps = [handler for handler in self._handlers if isinstance(handler, DocumentTap)]
-        retrieved = [document for tap in taps for document in tap.documents(self._parent)]
-        return passages_from([*found, *given, *retrieved])
-
-    async def checked(self, result: ChatResult, known: Sequence[Passage]) -> ChatResult:
-        """The result with the text of every generation as the policy lets it go."""
-        generations: list[ChatGeneration] = []
-        for key, generation in enumerate(result.generations):
-            text = "".join(part.text for part in _SHAPE.texts(generation.message))
-            stream = self._model.verifier.stream(text, known, policy=self.policy)
-            async with stream:
-                async for event in stream:
-                    self(key, event)
-            message = _SHAPE.replaced(generation.message, stream.report.released)
-            info = generation.generation_info
-            if message is not generation.message and info is not None:
-                info = {name: value for name, value in info.items() if name != SPELLED_OUT}
-            generations.append(ChatGeneration(message=message, generation_info=info))
-        return ChatResult(generations=generations, llm_output=result.llm_output)
-
-    async def adispatch(self) -> None:
-        """Tell the verdicts that came since."""
-        for name, data in self._announcer.take():
-            if self._run is not None:
-                manager = AsyncCallbackManager(self._handlers, parent_run_id=self._run)
-                await adispatch_custom_event(name, data, config={"callbacks": manager})
-
-    def dispatch(self) -> None:
-        """Tell the verdicts that came since."""
-        for name, data in self._announcer.take():
-            if self._run is not None:
-                manager = CallbackManager(self._handlers, parent_run_id=self._run)
-                dispatch_custom_event(name, data, config={"callbacks": manager})
 
 
 def _overrides(model: BaseChatModel, method: str) -> bool:

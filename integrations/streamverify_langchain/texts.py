@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage
 from langchain_core.messages.tool import tool_call_chunk
 
 from streamverify import UsageError
@@ -93,6 +93,11 @@ class Shape:
         if not isinstance(chunk, dict):
             return answer
         return type(chunk)({**({} if alone else chunk), self.answer_key: answer})
+
+
+def last_question(messages: Sequence[BaseMessage]) -> str | None:
+    """What a person said last; None where nobody did."""
+    return next((m.text for m in reversed(messages) if isinstance(m, HumanMessage)), None)
 
 
 def moved_by(shown: Shown, start: int) -> Callable[[int], int]:
