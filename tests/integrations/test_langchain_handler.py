@@ -200,6 +200,17 @@ async def test_an_error_in_the_block_stops_the_checks_at_once():
     await no_task_left(before)
 
 
+async def test_a_cancellation_in_the_middle_of_the_block_ends_everything():
+    before = asyncio.all_tasks()
+    with anyio.CancelScope() as scope:
+        async with GroundingCallbackHandler(verifier=verifier(hang_on="capital")) as handler:
+            await text_chain().ainvoke("q", config={"callbacks": [handler]})
+            scope.cancel()
+            await anyio.sleep_forever()
+    assert scope.cancelled_caught
+    await no_task_left(before)
+
+
 async def test_it_must_be_entered_once():
     handler = GroundingCallbackHandler(verifier=verifier())
     with pytest.raises(StreamStateError):
