@@ -28,15 +28,12 @@ from streamverify.moves import Key
 from streamverify.passages import passages_from
 from streamverify_langchain.announce import Announcer
 from streamverify_langchain.documents import DocumentTap
-from streamverify_langchain.texts import SPELLED_OUT, Shape
+from streamverify_langchain.texts import SPELLED_OUT, Shape, without_context
 
 if TYPE_CHECKING:
     from streamverify_langchain.model import VerifiedChatModel
 
 OnEvent = Callable[[Key, Event], object]
-
-LONGEST_QUESTION = 2_000
-"""Characters. A longer message holds the context in words of its own, and all of it would count as known."""
 
 SHAPE = Shape()
 
@@ -84,17 +81,9 @@ class Call:
         return passages_from([*found, *given, *retrieved])
 
     def question(self, messages: Sequence[BaseMessage], known: Sequence[Passage]) -> str | None:
-        """What was asked, without the passages that a prompt puts beside it.
-
-        Left in, they would all count as known, and a number of one passage would pass for another's.
-        """
+        """What was asked, as the model's `question` finds it."""
         find = self._model.question
-        asked: str = (find(messages) if find is not None else None) or ""
-        for passage in known:
-            # As a prompt writes texts, and as it writes documents.
-            for form in (passage.text, repr(passage.text)[1:-1]):
-                asked = asked.replace(form, " ") if form else asked
-        return asked if asked and len(asked) <= LONGEST_QUESTION else None
+        return without_context(find(messages) if find is not None else None, known)
 
     async def checked(self, result: ChatResult, known: Sequence[Passage], question: str | None) -> ChatResult:
         """The result with the text of every generation as the policy lets it go."""

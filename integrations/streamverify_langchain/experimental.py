@@ -30,6 +30,7 @@ from streamverify_langchain.announce import Announcer  # noqa: E402
 from streamverify_langchain.call import OnEvent  # noqa: E402
 from streamverify_langchain.documents import documents_in  # noqa: E402
 from streamverify_langchain.model import VerifiedChatModel  # noqa: E402
+from streamverify_langchain.texts import last_question, without_context  # noqa: E402
 
 
 def tool_results(messages: Sequence[BaseMessage]) -> list[object]:
@@ -158,6 +159,7 @@ class GroundingTransformer(StreamTransformer):
         self._chosen = self.policy if self.policy is not None else self._used.policy
         self._verdicts: StreamChannel[dict[str, Any]] = StreamChannel("verdicts")
         self._documents: list[object] = []
+        self._asked: str | None = None
         self._blocks: dict[object, _Block] = {}
 
     def init(self) -> dict[str, Any]:
@@ -169,6 +171,9 @@ class GroundingTransformer(StreamTransformer):
         data: Any = event["params"]["data"]
         if event["method"] == "values":
             self._documents = documents_in(data, self.context_key) or self._documents
+            messages = data.get("messages") if isinstance(data, dict) else None
+            if isinstance(messages, list):
+                self._asked = last_question([m for m in messages if isinstance(m, BaseMessage)])
         elif event["method"] == "messages":
             part, origin = data if isinstance(data, tuple) else (data, {})
             if isinstance(part, dict):
@@ -206,10 +211,10 @@ class GroundingTransformer(StreamTransformer):
         block = self._blocks.get(key)
         if block is None:
             block = self._blocks[key] = _Block()
-            self.schedule(self._check(block, [*self.passages, *self._documents]))
+            self.schedule(self._check(block, [*self.passages, *self._documents], self._asked))
         return block
 
-    async def _check(self, block: _Block, known: Sequence[object]) -> None:
+    async def _check(self, block: _Block, documents: Sequence[object], asked: str | None) -> None:
         announcer = Announcer(holds=self._chosen.holds_text)
 
         def tell(event: Event) -> None:
@@ -220,7 +225,11 @@ class GroundingTransformer(StreamTransformer):
                 self._verdicts.push({"name": name, **told})
 
         try:
-            async with self._used.stream(block.pieces, known, policy=self._chosen) as stream:
+            known = passages_from(documents)
+            question = without_context(asked, known)
+            async with self._used.stream(
+                block.pieces, known, policy=self._chosen, question=question
+            ) as stream:
                 await stream.follow(tell)
         finally:
             block.ended.set()

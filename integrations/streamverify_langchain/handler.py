@@ -24,6 +24,7 @@ from streamverify.passages import passages_from
 from streamverify.pipe import Pipe
 from streamverify_langchain.announce import Announcer
 from streamverify_langchain.documents import DocumentTap
+from streamverify_langchain.texts import last_question, without_context
 
 
 class Answer(NamedTuple):
@@ -160,7 +161,9 @@ class GroundingCallbackHandler(AsyncCallbackHandler):
         Raises:
             Exception: what went wrong in a check or in `on_event`, in a group where it was several things.
         """
-        await anyio.lowlevel.checkpoint()  # what other threads posted is taken first
+        # What other threads posted is taken first; cancelled here, the group would stay open.
+        with anyio.CancelScope(shield=True):
+            await anyio.lowlevel.checkpoint()
         self._begun.close()
         for watch in tuple(self._watches.values()):
             watch.end()
@@ -200,9 +203,12 @@ class GroundingCallbackHandler(AsyncCallbackHandler):
         """Forget the retrieval."""
         self._post(self._tap.on_retriever_error, *args, **kwargs)
 
-    async def on_chat_model_start(self, *args: Any, **kwargs: Any) -> None:
+    async def on_chat_model_start(
+        self, serialized: dict[str, Any], messages: list[list[BaseMessage]], **kwargs: Any
+    ) -> None:
         """Begin a check."""
-        await self.on_llm_start(*args, **kwargs)
+        asked = last_question(messages[0]) if messages else None
+        await self.on_llm_start(serialized, [], asked=asked, **kwargs)
 
     async def on_llm_start(
         self,
@@ -212,6 +218,7 @@ class GroundingCallbackHandler(AsyncCallbackHandler):
         run_id: UUID,
         parent_run_id: UUID | None = None,
         tags: Sequence[str] | None = None,
+        asked: str | None = None,
         **_: Any,
     ) -> None:
         """Begin a check.
@@ -224,7 +231,7 @@ class GroundingCallbackHandler(AsyncCallbackHandler):
         config = ensure_config() if self._custom else None
         if config is not None and (parent_run_id is None or not self._is_here()):
             raise UsageError("custom_events needs a chain or graph around the model, called asynchronously")
-        self._post(self._begin, run_id, parent_run_id, config)
+        self._post(self._begin, run_id, parent_run_id, config, asked)
 
     async def on_llm_new_token(
         self,
@@ -278,11 +285,13 @@ class GroundingCallbackHandler(AsyncCallbackHandler):
         if (watch := self._watches.get(run)) is not None:
             step(watch)
 
-    def _begin(self, run: UUID, parent: UUID | None, config: RunnableConfig | None) -> None:
+    def _begin(
+        self, run: UUID, parent: UUID | None, config: RunnableConfig | None, asked: str | None
+    ) -> None:
         watch = self._watches[run] = _Watch()
         answer = Answer(self._tap.root(parent) or run, run)
         known = (*self._passages, *self._tap.documents(parent))
-        self._begun.send_nowait(_Begun(answer, watch, known, config))
+        self._begun.send_nowait(_Begun(answer, watch, known, config, asked))
 
     async def _serve(self, begun: MemoryObjectReceiveStream[_Begun]) -> None:
         with begun:
@@ -292,7 +301,11 @@ class GroundingCallbackHandler(AsyncCallbackHandler):
     async def _check(self, begun: _Begun) -> None:
         watch = begun.watch
         try:
-            async with self._verifier.stream(watch.pieces, begun.known, policy=self._policy) as stream:
+            known = passages_from(begun.known)
+            asked = without_context(begun.asked, known)
+            async with self._verifier.stream(
+                watch.pieces, known, policy=self._policy, question=asked
+            ) as stream:
                 if begun.config is None:
                     await stream.follow(lambda event: self._tell(begun.answer, event))
                 else:
@@ -324,3 +337,4 @@ class _Begun(NamedTuple):
     watch: _Watch
     known: Sequence[object]
     config: RunnableConfig | None
+    asked: str | None

@@ -10,7 +10,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage
 from langchain_core.messages.tool import tool_call_chunk
 
-from streamverify import UsageError
+from streamverify import Passage, UsageError
 from streamverify.moves import Shown
 
 SPELLED_OUT = "logprobs"
@@ -21,6 +21,10 @@ _OF_EVERY_CHUNK = frozenset({"model_provider", "output_version"})
 
 _BESIDE_NOTHING = _OF_EVERY_CHUNK | {SPELLED_OUT}
 """Metadata that is nothing without the text."""
+
+
+LONGEST_QUESTION = 2_000
+"""Characters. A longer message holds the context in words of its own, and all of it would count as known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +102,19 @@ class Shape:
 def last_question(messages: Sequence[BaseMessage]) -> str | None:
     """What a person said last; None where nobody did."""
     return next((m.text for m in reversed(messages) if isinstance(m, HumanMessage)), None)
+
+
+def without_context(asked: str | None, known: Sequence[Passage]) -> str | None:
+    """What was asked, without the passages a prompt puts beside it; None where no question is left.
+
+    Left in, they would all count as known, and a number of one passage would pass for another's.
+    """
+    asked = asked or ""
+    for passage in known:
+        # As a prompt writes texts, and as it writes documents.
+        for form in (passage.text, repr(passage.text)[1:-1]):
+            asked = asked.replace(form, " ") if form else asked
+    return asked if asked and len(asked) <= LONGEST_QUESTION else None
 
 
 def moved_by(shown: Shown, start: int) -> Callable[[int], int]:

@@ -1,4 +1,4 @@
-"""`VerifiedChatModel` called by itself, and what it takes for the question."""
+"""`VerifiedChatModel` called by itself; what it, and the observers, take for the question."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.utils.uuid import uuid7
 
 from streamverify import Flag, Redact, SentenceJudged
-from streamverify_langchain import REPORT, VERDICT, VerifiedChatModel
-from streamverify_langchain.call import LONGEST_QUESTION
+from streamverify_langchain import REPORT, VERDICT, GroundingCallbackHandler, VerifiedChatModel
+from streamverify_langchain.texts import LONGEST_QUESTION
 from tests.integrations.langchain_fakes import DOCUMENTS, SHOWN, Listener, model, verifier
 
 pytestmark = pytest.mark.anyio
@@ -113,3 +113,15 @@ async def test_the_context_in_a_prompt_is_no_question(shown):
 async def test_a_message_longer_than_any_question_is_none():
     long = f"{ASKED} " + "x" * LONGEST_QUESTION
     assert await findings([HumanMessage(long)]) == await findings([HumanMessage("Tell me.")])
+
+
+@pytest.mark.parametrize(
+    ("asked", "kinds"), [(ASKED, []), ("Tell me.", ["number_mismatch", "name_not_found"])]
+)
+async def test_an_observer_takes_the_same_for_the_question(asked, kinds):
+    told = []
+    async with GroundingCallbackHandler(
+        on_event=lambda _, event: told.append(event), verifier=verifier(), passages=DOCUMENTS
+    ) as handler:
+        await model(SAID).ainvoke([HumanMessage(asked)], config={"callbacks": [handler]})
+    assert [f.kind for e in told if isinstance(e, SentenceJudged) for f in e.findings] == kinds
