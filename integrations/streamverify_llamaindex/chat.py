@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 from collections.abc import AsyncGenerator, Generator
 from contextlib import aclosing
 from dataclasses import replace
@@ -13,15 +14,19 @@ from llama_index.core.chat_engine.types import (
     BaseChatEngine,
     StreamingAgentChatResponse,
 )
+from llama_index.core.memory import BaseMemory
+from llama_index.core.schema import NodeWithScore
 
 from streamverify import Policy, Verifier
+from streamverify_llamaindex.memory import Held
 from streamverify_llamaindex.verification import Checks, OnEvent, Verification
 
 
 class VerifyingChatEngine(BaseChatEngine):
     """A chat engine, verified: use it as the engine itself.
 
-    The engine's own memory, and so `chat_history`, keeps answers as generated; so do LlamaIndex's events.
+    The engine's memory, and so `chat_history` and what the model is shown of it, gets answers as far as they
+    were released. LlamaIndex's events carry them as generated.
     """
 
     def __init__(
@@ -35,7 +40,8 @@ class VerifyingChatEngine(BaseChatEngine):
         """Nothing is loaded yet.
 
         Args:
-            inner: an engine whose responses name their source nodes.
+            inner: an engine whose responses name their source nodes. Each call runs on a copy of it with
+                a memory of its own, so an engine that counts something in its attributes does so in vain.
             verifier: one for the whole process by default.
             policy: in place of the verifier's.
             on_event: told every event of every answer, in order, where the answer is read.
@@ -49,81 +55,113 @@ class VerifyingChatEngine(BaseChatEngine):
 
     @property
     def chat_history(self) -> list[ChatMessage]:
-        """The engine's, with answers as generated."""
+        """The engine's, with answers as far as they were released."""
         return self.inner.chat_history
 
     def chat(self, message: str, chat_history: list[ChatMessage] | None = None) -> AGENT_CHAT_RESPONSE_TYPE:
         """The engine's answer, verified."""
-        response, found = self.inner.chat(message, chat_history), self._checks.begin()
+        engine, held = self._lent()
+        response, found = engine.chat(message, chat_history), self._checks.begin()
         if isinstance(response, StreamingAgentChatResponse):
-            return _streamed(response, message, found)
-        shown = found.check(response.response, response.source_nodes, message)
+            return _streamed(response, message, found, held)
+        shown = found.check(response.response, _nodes(response), message)
+        held.settle(shown)
         return found.on(replace(response, response=shown))
 
     async def achat(
         self, message: str, chat_history: list[ChatMessage] | None = None
     ) -> AGENT_CHAT_RESPONSE_TYPE:
         """The engine's answer, verified."""
-        response, found = await self.inner.achat(message, chat_history), self._checks.begin()
+        engine, held = self._lent()
+        response, found = await engine.achat(message, chat_history), self._checks.begin()
         if isinstance(response, StreamingAgentChatResponse):
-            return _astreamed(response, message, found)
-        shown = await found.acheck(response.response, response.source_nodes, message)
+            return _astreamed(response, message, found, held)
+        shown = await found.acheck(response.response, _nodes(response), message)
+        await held.asettle(shown)
         return found.on(replace(response, response=shown))
 
     def stream_chat(
         self, message: str, chat_history: list[ChatMessage] | None = None
     ) -> StreamingAgentChatResponse:
         """The engine's answer, verified while it streams."""
-        return _streamed(self.inner.stream_chat(message, chat_history), message, self._checks.begin())
+        engine, held = self._lent()
+        return _streamed(engine.stream_chat(message, chat_history), message, self._checks.begin(), held)
 
     async def astream_chat(
         self, message: str, chat_history: list[ChatMessage] | None = None
     ) -> StreamingAgentChatResponse:
         """The engine's answer, verified while it streams."""
-        response = await self.inner.astream_chat(message, chat_history)
-        return _astreamed(response, message, self._checks.begin())
+        engine, held = self._lent()
+        response = await engine.astream_chat(message, chat_history)
+        return _astreamed(response, message, self._checks.begin(), held)
+
+    def _lent(self) -> tuple[BaseChatEngine, Held]:
+        """The engine for one call, and the memory that call writes to."""
+        memory = vars(self.inner).get("_memory")
+        if not isinstance(memory, BaseMemory):
+            return self.inner, Held(None)
+        engine, held = copy.copy(self.inner), Held(memory)
+        # Every engine of LlamaIndex keeps its memory there, and hands it to threads and tasks of its own.
+        vars(engine)["_memory"] = held
+        return engine, held
 
 
 def _streamed(
-    response: StreamingAgentChatResponse, question: str, found: Verification
+    response: StreamingAgentChatResponse, question: str, found: Verification, held: Held
 ) -> StreamingAgentChatResponse:
-    pieces = found.stream(response.response_gen, response.source_nodes, question)
+    pieces = found.stream(response.response_gen, nodes := _nodes(response), question)
 
     def deltas() -> Generator[ChatResponse, None, None]:
+        shown: list[str] = []
         try:
             for piece in pieces:
+                shown.append(piece)
                 yield _delta(piece)
         finally:
             pieces.close()
+            held.settle("".join(shown))
 
     return found.on(
         StreamingAgentChatResponse(
             chat_stream=deltas(),
             sources=response.sources,
-            source_nodes=response.source_nodes,
+            source_nodes=nodes,
             is_writing_to_memory=False,
         )
     )
 
 
 def _astreamed(
-    response: StreamingAgentChatResponse, question: str, found: Verification
+    response: StreamingAgentChatResponse, question: str, found: Verification, held: Held
 ) -> StreamingAgentChatResponse:
-    pieces = found.astream(_tokens(response), response.source_nodes, question)
+    pieces = found.astream(_tokens(response), nodes := _nodes(response), question)
 
     async def deltas() -> AsyncGenerator[ChatResponse, None]:
-        async with aclosing(pieces):
-            async for piece in pieces:
-                yield _delta(piece)
+        shown: list[str] = []
+        try:
+            async with aclosing(pieces):
+                async for piece in pieces:
+                    shown.append(piece)
+                    yield _delta(piece)
+        finally:
+            await held.asettle("".join(shown))
 
     return found.on(
         StreamingAgentChatResponse(
             achat_stream=deltas(),
             sources=response.sources,
-            source_nodes=response.source_nodes,
+            source_nodes=nodes,
             is_writing_to_memory=False,
         )
     )
+
+
+def _nodes(response: AGENT_CHAT_RESPONSE_TYPE) -> list[NodeWithScore]:
+    """What the answer was made from, which some engines tell of their tools' results alone."""
+    if response.source_nodes:
+        return response.source_nodes
+    outputs = [tool.raw_output for tool in response.sources]
+    return [node for output in outputs for node in getattr(output, "source_nodes", None) or ()]
 
 
 async def _tokens(response: StreamingAgentChatResponse) -> AsyncGenerator[str, None]:

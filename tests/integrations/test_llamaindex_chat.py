@@ -68,15 +68,6 @@ async def test_an_asynchronous_stream_is_verified_while_it_is_read(policy, shown
     await only_this_task_is_left(before)
 
 
-async def test_the_memory_keeps_the_answer_as_generated_and_reset_forgets_it():
-    engine = chat_engine(scripted(), Redact())
-    response = await engine.astream_chat("capital?")
-    assert "".join([piece async for piece in response.async_response_gen()]) == SHOWN
-    assert [message.content for message in engine.chat_history] == ["capital?", ANSWER]
-    engine.reset()
-    assert engine.chat_history == []
-
-
 async def test_leaving_early_ends_the_model_and_every_task():
     llm, before = scripted(text=LONG), asyncio.all_tasks()
     response = await chat_engine(llm, Redact()).astream_chat("capital?")
