@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         StreamOpened,
         TextReleased,
     )
+    from streamverify.passages import passages_from
     from streamverify.policy import (
         Annotate,
         Decision,
@@ -160,6 +161,7 @@ __all__ = [
     "Verifier",
     "Work",
     "every_sentence",
+    "passages_from",
     "retrieved",
     "verified",
     "with_numbers",
@@ -178,6 +180,7 @@ _HOMES = {
         "Event SentenceClosed SentenceJudged StreamFailed StreamFinished StreamHalted StreamOpened "
         "TextReleased"
     ),
+    "passages": "passages_from",
     "policy": (
         "Annotate Decision Flag Halt Observe Policy Redact Release Repair RepairRequest Tally every_sentence "
         "with_numbers"

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import streamverify
+from streamverify import adapters
 
 PACKAGE = Path(streamverify.__file__).parent
 
@@ -89,6 +92,56 @@ def test_imports_point_one_way():
                 if target is not None and target > own:
                     wrong.append(f"{module} imports {node.module}")
     assert wrong == []
+
+
+PUBLIC = ("streamverify", "streamverify.adapters")
+"""Modules whose `__all__` an adapter may import from."""
+
+
+def private_imports(source: str) -> list[str]:
+    """What a module takes of this package that is not public, wherever in the module it does so."""
+    wrong = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+            wrong += [n for n in names if n.partition(".")[0] == "streamverify" and n not in PUBLIC]
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "streamverify":
+            public = import_module(node.module).__all__ if node.module in PUBLIC else ()
+            wrong += [f"{node.module}.{alias.name}" for alias in node.names if alias.name not in public]
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "__import__")):
+            wrong += [ast.unparse(node)]
+    return wrong
+
+
+def test_integrations_import_public_names_only():
+    adapters = sorted((PACKAGE.parent / "integrations").rglob("*.py"))
+    assert len(adapters) > 20
+    found = {path.name: private_imports(path.read_text(encoding="utf-8")) for path in adapters}
+    assert {name: wrong for name, wrong in found.items() if wrong} == {}
+
+
+@pytest.mark.parametrize(
+    ("source", "wrong"),
+    [
+        ("from streamverify.passages import passages_from", ["streamverify.passages.passages_from"]),
+        ("from streamverify import verifier", ["streamverify.verifier"]),
+        ("from streamverify.adapters import Relay", ["streamverify.adapters.Relay"]),
+        ("import streamverify.pump as pump", ["streamverify.pump"]),
+        ("def late():\n    from streamverify.pump import Pump", ["streamverify.pump.Pump"]),
+        ("importlib.import_module('streamverify.pump')", ["importlib.import_module('streamverify.pump')"]),
+        ("import streamverify, streamverify_openai.chat", []),
+        ("from streamverify import Verifier\nfrom streamverify.adapters import Pipe", []),
+    ],
+)
+def test_a_private_import_is_noticed(source, wrong):
+    assert private_imports(source) == wrong
+
+
+def test_the_adapter_kit_is_documented_name_by_name():
+    assert sorted(adapters.__all__) == adapters.__all__
+    page = (PACKAGE.parent / "docs" / "adapters.md").read_text(encoding="utf-8")
+    assert [name for name in adapters.__all__ if not re.search(rf"\b{name}\b", page)] == []
+    assert all(getattr(adapters, name) is not None for name in adapters.__all__)
 
 
 def test_no_file_is_longer_than_a_reader_finishes():

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from streamverify.moves import Cited, Ended, Move, Other, Released, Words
+from streamverify.adapters import Cited, Ended, Move, Other, Released, Words
 
 HELPERS = frozenset({"text", "citation", "input_json", "thinking", "signature"})
 """What the SDK's `messages.stream()` adds beside the raw events, repeating them."""

@@ -9,7 +9,7 @@ from anthropic import NOT_GIVEN
 from anthropic.lib.streaming import AsyncMessageStream, MessageStream
 
 from streamverify import Policy, UsageError, Verifier
-from streamverify.chunks import OnEvent, VerifiedChunks, VerifiedSyncChunks
+from streamverify.adapters import OnEvent, VerifiedChunks, VerifiedSyncChunks
 from streamverify_anthropic.messages import MessageTranslator
 
 T = TypeVar("T")

@@ -12,7 +12,7 @@ extra `langchain`; runs on asyncio, as LangChain does.
 
 from __future__ import annotations
 
-from streamverify._extras import require
+from streamverify.adapters import require
 
 require("langchain_core", extra="langchain", feature="streamverify_langchain")
 

@@ -15,7 +15,7 @@ from streamverify import (
     StreamFinished,
     StreamHalted,
 )
-from streamverify.moves import Key
+from streamverify.adapters import Key
 
 VERDICT = "streamverify.verdict"
 """Name of the event that tells the verdict on one sentence."""

@@ -23,9 +23,8 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import ensure_config
 from langchain_core.runnables.config import get_callback_manager_for_config
 
-from streamverify import Event, Passage, Policy
-from streamverify.moves import Key
-from streamverify.passages import passages_from
+from streamverify import Event, Passage, Policy, passages_from
+from streamverify.adapters import Key
 from streamverify_langchain.announce import Announcer
 from streamverify_langchain.documents import DocumentTap
 from streamverify_langchain.texts import SPELLED_OUT, Shape, without_context

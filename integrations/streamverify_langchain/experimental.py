@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import anyio
 
-from streamverify._extras import require
+from streamverify.adapters import Pipe, require, shared_verifier
 
 require("langgraph", extra="langgraph", feature="streamverify_langchain.experimental")
 require("langchain.agents", extra="langgraph", feature="streamverify_langchain.experimental")
@@ -22,10 +22,7 @@ from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResp
 from langchain_core.messages import BaseMessage, ToolMessage  # noqa: E402
 from langgraph.stream import ProtocolEvent, StreamChannel, StreamTransformer  # noqa: E402
 
-from streamverify import Event, Policy, TextReleased, Verifier  # noqa: E402
-from streamverify.decorator import shared_verifier  # noqa: E402
-from streamverify.passages import passages_from  # noqa: E402
-from streamverify.pipe import Pipe  # noqa: E402
+from streamverify import Event, Policy, TextReleased, Verifier, passages_from  # noqa: E402
 from streamverify_langchain.announce import Announcer  # noqa: E402
 from streamverify_langchain.call import OnEvent  # noqa: E402
 from streamverify_langchain.documents import documents_in  # noqa: E402

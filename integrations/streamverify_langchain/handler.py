@@ -18,10 +18,8 @@ from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatGenerationChunk, GenerationChunk, LLMResult
 from langchain_core.runnables import RunnableConfig, ensure_config
 
-from streamverify import Event, Policy, StreamStateError, UsageError, VerifiedStream, Verifier
-from streamverify.decorator import shared_verifier
-from streamverify.passages import passages_from
-from streamverify.pipe import Pipe
+from streamverify import Event, Policy, StreamStateError, UsageError, VerifiedStream, Verifier, passages_from
+from streamverify.adapters import Pipe, shared_verifier
 from streamverify_langchain.announce import Announcer
 from streamverify_langchain.documents import DocumentTap
 from streamverify_langchain.texts import last_question, without_context

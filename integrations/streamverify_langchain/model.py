@@ -22,8 +22,7 @@ from langchain_core.utils.uuid import uuid7
 from pydantic import Field
 
 from streamverify import UsageError, Verifier
-from streamverify.chunks import VerifiedChunks, VerifiedSyncChunks
-from streamverify.decorator import shared_verifier
+from streamverify.adapters import VerifiedChunks, VerifiedSyncChunks, shared_verifier
 from streamverify_langchain.call import SHAPE, Around, Call
 from streamverify_langchain.texts import chunk_of, last_question
 from streamverify_langchain.translator import ChunkTranslator

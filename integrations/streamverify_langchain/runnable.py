@@ -10,11 +10,8 @@ from langchain_core.callbacks import adispatch_custom_event, dispatch_custom_eve
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import merge_configs
 
-from streamverify import Policy, Report, Verifier
-from streamverify.chunks import VerifiedChunks, VerifiedSyncChunks
-from streamverify.decorator import shared_verifier
-from streamverify.moves import Shown, Words
-from streamverify.passages import passages_from
+from streamverify import Policy, Report, Verifier, passages_from
+from streamverify.adapters import Shown, VerifiedChunks, VerifiedSyncChunks, Words, shared_verifier
 from streamverify_langchain.announce import Announcer
 from streamverify_langchain.documents import DocumentTap, documents_in
 from streamverify_langchain.texts import Shape

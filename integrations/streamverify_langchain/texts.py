@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, Huma
 from langchain_core.messages.tool import tool_call_chunk
 
 from streamverify import Passage, UsageError
-from streamverify.moves import Shown
+from streamverify.adapters import Shown
 
 SPELLED_OUT = "logprobs"
 """The part of a message's metadata that repeats its text, token by token."""

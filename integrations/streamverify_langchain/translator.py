@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from streamverify import UsageError
-from streamverify.moves import Cited, Ended, Move, Other, Released, Words
+from streamverify.adapters import Cited, Ended, Move, Other, Released, Words
 from streamverify_langchain.texts import Shape, moved_by
 
 

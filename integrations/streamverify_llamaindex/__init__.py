@@ -13,7 +13,7 @@ Responses keep their type. An answer is judged against the nodes it was made fro
 
 from __future__ import annotations
 
-from streamverify._extras import require
+from streamverify.adapters import require
 
 require("llama_index.core", extra="llamaindex", feature="streamverify_llamaindex")
 

@@ -21,10 +21,9 @@ from streamverify import (
     VerifiedStream,
     VerifiedSyncPieces,
     Verifier,
+    passages_from,
 )
-from streamverify.decorator import shared_verifier
-from streamverify.passages import passages_from
-from streamverify.sources import Source
+from streamverify.adapters import Source, shared_verifier
 from streamverify_llamaindex.telemetry import dispatch_report, dispatch_verdict
 
 R = TypeVar("R")

@@ -12,12 +12,11 @@
 
 from __future__ import annotations
 
-from streamverify._extras import require
+from streamverify.adapters import VerifiedChunks, VerifiedSyncChunks, require
 
 require("openai", extra="openai", feature="streamverify_openai")
 
-from streamverify.chunks import VerifiedChunks, VerifiedSyncChunks  # noqa: E402 - the missing extra is told first
-from streamverify_openai.client import verification, wrap_client  # noqa: E402
+from streamverify_openai.client import verification, wrap_client  # noqa: E402 - the missing extra is told first
 from streamverify_openai.streams import verify_stream  # noqa: E402
 
 __all__ = ["VerifiedChunks", "VerifiedSyncChunks", "verification", "verify_stream", "wrap_client"]

@@ -7,10 +7,8 @@ import inspect
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping
 from typing import Any, TypeVar, cast
 
-from streamverify import Policy, UsageError, Verifier
-from streamverify.chunks import OnEvent, VerifiedChunks, VerifiedSyncChunks
-from streamverify.decorator import shared_verifier
-from streamverify.passages import passages_from
+from streamverify import Policy, UsageError, Verifier, passages_from
+from streamverify.adapters import OnEvent, VerifiedChunks, VerifiedSyncChunks, shared_verifier
 from streamverify_openai.streams import verify_stream
 from streamverify_openai.whole import whole_texts
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
-from streamverify.moves import Cited, Ended, Move, Other, Released, Words
+from streamverify.adapters import Cited, Ended, Move, Other, Released, Words
 
 _Part = tuple[tuple[int, int], Any]
 

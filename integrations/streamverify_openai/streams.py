@@ -6,8 +6,7 @@ from collections.abc import AsyncIterable, Iterable, Iterator
 from typing import Any, TypeVar, overload
 
 from streamverify import Policy, UsageError, Verifier
-from streamverify.chunks import OnEvent, VerifiedChunks, VerifiedSyncChunks
-from streamverify.moves import Move, Released, Translator
+from streamverify.adapters import Move, OnEvent, Released, Translator, VerifiedChunks, VerifiedSyncChunks
 from streamverify_openai.chat import ChatTranslator
 from streamverify_openai.responses import ResponsesTranslator
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from streamverify.moves import Key
+from streamverify.adapters import Key
 
 
 @dataclass(frozen=True, slots=True)
