@@ -101,7 +101,8 @@ class VerifiedChunks(AsyncIterator[T], Generic[T]):
         Raises:
             Exception: the provider's own error, or a ScoringError under `on_failure="raise"`.
         """
-        await self.__aenter__()
+        if self._relay is None:
+            await self.__aenter__()
         if self._relay is None:
             raise StopAsyncIteration
         try:

@@ -38,17 +38,9 @@ class Pipe(Generic[T]):
 
     def put(self, item: T) -> None:
         """Add an item, unless the reader wants no more."""
-        if self._closed:
-            return
-        if self._tell is None:
+        if not self._closed and not self._told(item):
             self._items.append(item)
             self._news.set()
-            return
-        try:
-            self._tell(item)
-        except Exception as error:  # noqa: BLE001 - kept: raised where `follow` was called
-            self.end(error)
-            self.close()
 
     def end(self, error: Exception | None = None) -> None:
         """Nothing more comes.
@@ -101,21 +93,37 @@ class Pipe(Generic[T]):
         return item
 
     async def follow(self, tell: Callable[[T], object]) -> None:
-        """Hand every item to `tell` as it is put, up to the end.
+        """Hand every item to `tell` where it is put, up to the end.
+
+        An item for which `tell` returns False stays the next one, and the following ends with it.
 
         Raises:
             Exception: what the pipe ended with, or what `tell` raised.
         """
         while self._items:
-            tell(self._items.popleft())
+            if tell(self._items[0]) is False:
+                return
+            self._items.popleft()
         self._moved.set()
         self._tell = tell
         try:
-            while not self._ended:
+            while self._tell is not None and not self._ended:
                 self._news = anyio.Event()
                 await self._news.wait()
         finally:
             self._tell = None
-        error, self._error = self._error, None
-        if error is not None:
+        if self._error is not None and not self._items:
+            error, self._error = self._error, None
             raise error
+
+    def _told(self, item: T) -> bool:
+        if self._tell is None:
+            return False
+        try:
+            if self._tell(item) is not False:
+                return True
+            self._tell = None
+        except Exception as error:  # noqa: BLE001 - kept: raised where `follow` was called
+            self.end(error)
+            self.close()
+        return self._closed

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import anyio
-import anyio.lowlevel
 from anyio.abc import TaskGroup
 
 from streamverify._loop import current_loop
@@ -31,7 +30,8 @@ from streamverify.retrieval import SINK
 from streamverify.scorers.protocol import Abort
 from streamverify.segment import Segmenter
 from streamverify.session import Ending, Session, Settlement
-from streamverify.sources import Source, checked, close_source, pieces_of, slices
+from streamverify.sources import SLICE, Source, checked, close_source, pieces_of, slices
+from streamverify.turns import Turns
 from streamverify.types import (
     Citation,
     Label,
@@ -55,9 +55,6 @@ PENDING = 32
 
 CONTEXT = 40
 """How many sentences before it the judge of a sentence sees (a list item's lead-in may be far above)."""
-
-TURN = 0.002
-"""Seconds of work after which a task that reads lets others run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +88,7 @@ class Pump:
         self._is_open = False
         self._waited_ms = 0.0
         self._prepare_ms: float | None = None
-        self._pending = 0
+        self._pending = self._position = 0
         self._known = settings.passages or ()
         self._incoming: deque[tuple[Passage, ...]] = deque()
         self._work = Work()
@@ -184,22 +181,32 @@ class Pump:
         self._publish(self._session.end(self._now()))
 
     async def _take_all(self, pieces: AsyncIterator[str]) -> None:
-        position, resumed = 0, time.perf_counter()
+        turns = Turns(pieces)
         while True:
             asked = time.perf_counter()
             try:
-                piece = await anext(pieces)
+                if isinstance(pieces, Pipe):
+                    await pieces.follow(self._take_now)
+                piece = await turns.next()
             except StopAsyncIteration:
                 return
             finally:
                 self._waited_ms += (time.perf_counter() - asked) * 1000
-            for part in slices(checked(piece, position)):
+            for part in slices(checked(piece, self._position)):
                 self._take(part)
                 await self._room()
-                if time.perf_counter() - resumed > TURN:
-                    await anyio.lowlevel.checkpoint()
-                    resumed = time.perf_counter()
-            position += 1
+                await turns.rest()
+            self._position += 1
+
+    def _take_now(self, piece: str) -> bool:
+        """Take a piece in the task that hands it in; False where that would take long or there is no room."""
+        if len(piece) > SLICE or self._crowded:
+            return False
+        began = time.perf_counter()
+        self._take(checked(piece, self._position))
+        self._position += 1
+        self._waited_ms -= (time.perf_counter() - began) * 1000
+        return True
 
     def _absorb_soon(self) -> None:
         # A callback of the loop is no task, and only a task may start tasks.
@@ -228,9 +235,13 @@ class Pump:
             fingerprint = self._settings.basis.scorer.fingerprint
             self._publish(self._session.open(self._known, fingerprint, self._now()))
 
+    @property
+    def _crowded(self) -> bool:
+        return self.events.full or self._pending >= PENDING
+
     async def _room(self) -> None:
         """Back-pressure: go on only when the reader and the judges have caught up."""
-        while self.events.full or self._pending >= PENDING:
+        while self._crowded:
             await self.events.moved()
 
     def _publish(self, events: Sequence[Event]) -> None:

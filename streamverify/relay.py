@@ -16,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import math
 import threading
-import time
 from collections import deque
 from collections.abc import AsyncIterable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +23,6 @@ from functools import partial
 from typing import Generic, TypeVar, cast
 
 import anyio
-import anyio.lowlevel
 from anyio.abc import TaskGroup
 
 from streamverify._loop import current_loop
@@ -33,9 +31,9 @@ from streamverify.errors import StreamStateError
 from streamverify.events import Event, StreamFailed, StreamFinished, StreamHalted, TextReleased
 from streamverify.moves import Cited, Ended, Key, Other, Shown, Translator, Words
 from streamverify.pipe import Pipe
-from streamverify.pump import TURN
 from streamverify.sources import close_source, pieces_of
 from streamverify.stream import VerifiedStream
+from streamverify.turns import Turns
 from streamverify.types import Passage, Report, Span
 
 T = TypeVar("T")
@@ -235,12 +233,11 @@ class Relay(Generic[T]):
         items = pieces_of(source)
         try:
             with self._reading:
-                resumed = time.perf_counter()
-                async for item in items:
-                    await self._take(cast("T", item))
-                    if time.perf_counter() - resumed > TURN:
-                        await anyio.lowlevel.checkpoint()
-                        resumed = time.perf_counter()
+                turns = Turns(items)
+                with contextlib.suppress(StopAsyncIteration):
+                    while True:
+                        await self._take(cast("T", await turns.next()))
+                        await turns.rest()
         except Exception as error:  # noqa: BLE001 - the provider's own: raised to the reader as it is
             self._failure = error
         finally:
@@ -259,7 +256,8 @@ class Relay(Generic[T]):
                     channel.end()
             elif self._holds:
                 self._keep(move)
-        await self.chunks.room()
+        if self.chunks.full:
+            await self.chunks.room()
 
     async def _feed(self, words: Words[T]) -> None:
         if not words.text:
@@ -269,7 +267,8 @@ class Relay(Generic[T]):
             channel.parts.append((channel.length, words))
         channel.length += len(words.text)
         channel.answer.append(words.text)
-        await channel.pieces.room()
+        if channel.pieces.full:
+            await channel.pieces.room()
         channel.pieces.put(words.text)  # a stream that ended by itself reads no more; `_follow` tells why
 
     def _cite(self, move: Cited) -> None:

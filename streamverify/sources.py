@@ -23,7 +23,7 @@ CLOSE_SECONDS = 5.0
 _AHEAD = 4
 """Pieces a synchronous source may be ahead of the stream."""
 
-_SLICE = 2048
+SLICE = 2048
 """Longest stretch of a piece that is segmented without letting other tasks run, in characters."""
 
 
@@ -49,11 +49,11 @@ def checked(piece: object, position: int) -> str:
 
 def slices(piece: str) -> Iterator[str]:
     """The piece in stretches short enough not to hold up the event loop."""
-    if len(piece) <= _SLICE:
+    if len(piece) <= SLICE:
         yield piece
         return
-    for start in range(0, len(piece), _SLICE):
-        yield piece[start : start + _SLICE]
+    for start in range(0, len(piece), SLICE):
+        yield piece[start : start + SLICE]
 
 
 def pieces_of(source: Source) -> AsyncIterator[str]:

@@ -110,7 +110,11 @@ class VerifiedStream:
             StreamStateError: outside of the `async with` block.
             Exception: as iterating does; or what `tell` raised, after which nothing more is told.
         """
-        await self._opened().events.follow(tell)
+
+        def told(event: Event) -> None:
+            tell(event)
+
+        await self._opened().events.follow(told)
 
     def cite(self, markers: Sequence[Marker]) -> None:
         """Have citations that a provider handed in beside the text checked with their sentence.

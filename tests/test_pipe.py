@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamverify import Flag, Label, Redact, StreamStateError, Verifier
+from streamverify import Flag, Label, PieceError, Redact, StreamStateError, UsageError, Verifier
 from streamverify.pipe import Pipe
 from streamverify.testing import ScriptedScorer
 
@@ -94,6 +94,24 @@ async def test_a_call_that_raises_ends_the_following_and_not_who_fills_it():
             await pipe.follow(refuse)
 
 
+async def test_an_item_that_is_refused_waits_and_ends_the_following():
+    pipe: Pipe[int] = Pipe(9)
+    told = []
+
+    def take(item):
+        told.append(item)
+        return item < 3
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(filled, pipe, [1, 2, 3, 4, 1], [0] * 5, None)
+        await pipe.follow(take)
+        assert await anext(pipe) == 3
+        await pipe.follow(take)
+        assert await anext(pipe) == 4
+        await pipe.follow(take)
+    assert told == [1, 2, 3, 4, 1]
+
+
 async def test_who_stops_following_leaves_the_rest_to_be_read():
     pipe: Pipe[int] = Pipe(9)
     with anyio.move_on_after(0):
@@ -155,3 +173,50 @@ async def test_a_stream_must_be_open_to_be_followed():
     async with Verifier(ScriptedScorer()) as verifier:
         with pytest.raises(StreamStateError):
             await verifier.stream(TEXT, PASSAGES).follow(print)
+
+
+WORDS = ["The mill ", "was built in 1804. ", "A wrong ", "wheel turns. ", "Barley " * 400, "🌾", "\n"]
+
+
+async def streamed(source, filling):
+    async with (
+        Verifier(ScriptedScorer({"wrong": Label.CONTRADICTED})) as verifier,
+        anyio.create_task_group() as group,
+        verifier.stream(source, PASSAGES, policy=Redact()) as stream,
+    ):
+        if filling is not None:
+            group.start_soon(filled, source, *filling, None)
+        await stream.follow(lambda _: None)
+        return stream.report
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(WORDS), st.integers(0, 2)), max_size=30),
+    st.sampled_from(["asyncio", "trio"]),
+)
+def test_a_stream_of_a_pipe_judges_what_a_stream_of_its_pieces_does(steps, backend):
+    pieces = [piece for piece, _ in steps]
+    pauses = [pause for _, pause in steps]
+    report = anyio.run(streamed, Pipe(3), (pieces, pauses), backend=backend)
+    whole = anyio.run(streamed, pieces, None, backend=backend)
+    assert (report.answer, report.released) == (whole.answer, whole.released)
+    assert [(s.text, s.label, s.action) for s in report.sentences] == [
+        (s.text, s.label, s.action) for s in whole.sentences
+    ]
+
+
+@pytest.mark.parametrize(
+    ("piece", "error"), [("\ud800", PieceError), (b"bytes", PieceError), ("x" * 101, UsageError)]
+)
+async def test_a_piece_that_cannot_be_taken_ends_the_stream_and_not_who_put_it(piece, error):
+    source: Pipe[str] = Pipe(9)
+    async with Verifier(ScriptedScorer(), max_answer_chars=100) as verifier:
+        async with verifier.stream(source, PASSAGES) as stream:
+            await anyio.wait_all_tasks_blocked()
+            source.put("The mill stands. ")
+            source.put(piece)
+            with pytest.raises(error):
+                await stream.follow(lambda _: None)
+            source.put("Nobody reads this.")
+            await source.room()
+        assert stream.report.answer == "The mill stands. "
