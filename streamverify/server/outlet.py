@@ -28,7 +28,7 @@ class Outlet:
 
     def __init__(self, send: Send) -> None:
         self._send = send
-        self._lock = anyio.Lock()
+        self._lock = anyio.Lock(fast_acquire=True)  # without a step of the loop for every write
         self.started = False
         """Whether the status went out, after which an error can only be told inside the stream."""
 

@@ -84,7 +84,7 @@ class Run:
         self._next = 0
         self._delivered = -1
         self._reader = 0
-        self._pulling = anyio.Lock()
+        self._pulling = anyio.Lock(fast_acquire=True)  # without a step of the loop for every event
 
     @property
     def headers(self) -> Mapping[str, str]:
