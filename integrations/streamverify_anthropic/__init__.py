@@ -12,10 +12,10 @@ Needs the extra `anthropic`.
 
 from __future__ import annotations
 
-from streamverify.adapters import VerifiedChunks, VerifiedSyncChunks, require
+from streamverify.adapters import VerifiedChunks, VerifiedSyncChunks, require, verification
 
 require("anthropic", extra="anthropic", feature="streamverify_anthropic")
 
-from streamverify_anthropic.streams import verification, verify_messages, verify_stream  # noqa: E402 - the missing extra is told first
+from streamverify_anthropic.streams import verify_messages, verify_stream  # noqa: E402 - the missing extra is told first
 
 __all__ = ["VerifiedChunks", "VerifiedSyncChunks", "verification", "verify_messages", "verify_stream"]

@@ -12,11 +12,11 @@
 
 from __future__ import annotations
 
-from streamverify.adapters import VerifiedChunks, VerifiedSyncChunks, require
+from streamverify.adapters import VerifiedChunks, VerifiedSyncChunks, require, verification
 
 require("openai", extra="openai", feature="streamverify_openai")
 
-from streamverify_openai.client import verification, wrap_client  # noqa: E402 - the missing extra is told first
+from streamverify_openai.client import wrap_client  # noqa: E402 - the missing extra is told first
 from streamverify_openai.streams import verify_stream  # noqa: E402
 
 __all__ = ["VerifiedChunks", "VerifiedSyncChunks", "verification", "verify_stream", "wrap_client"]

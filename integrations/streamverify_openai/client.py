@@ -8,14 +8,12 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, I
 from typing import Any, TypeVar, cast
 
 from streamverify import Policy, UsageError, Verifier, passages_from
-from streamverify.adapters import OnEvent, VerifiedChunks, VerifiedSyncChunks, shared_verifier
+from streamverify.adapters import OnEvent, attach, shared_verifier
 from streamverify_openai.streams import verify_stream
 from streamverify_openai.whole import whole_texts
 
 C = TypeVar("C")
 Passages = Iterable[object] | Callable[[Mapping[str, Any]], Any]
-
-_ATTRIBUTE = "streamverify"
 
 
 def wrap_client(
@@ -55,20 +53,6 @@ def wrap_client(
     for resource in resources:
         resource.create = wrapping.around(resource.create)
     return cast("C", wrapped)
-
-
-def verification(stream: Any) -> VerifiedChunks[Any] | VerifiedSyncChunks[Any]:
-    """Events and reports of a stream that a wrapped client returned.
-
-    Raises:
-        UsageError: the stream is none of those. Caller.
-    """
-    if isinstance(stream, VerifiedChunks | VerifiedSyncChunks):
-        return stream
-    chunks = getattr(stream, _ATTRIBUTE, None)
-    if not isinstance(chunks, VerifiedChunks | VerifiedSyncChunks):
-        raise UsageError(f"this {type(stream).__name__} does not come from a wrapped client")
-    return chunks
 
 
 def _at(client: object, *path: str) -> Any:
@@ -135,7 +119,7 @@ class _Wrapping:
             return chunks
         stream._iterator = chunks  # noqa: SLF001 - keeps the stream's class; above is the way without
         stream.close = chunks.close
-        setattr(stream, _ATTRIBUTE, chunks)
+        attach(stream, chunks)
         return stream
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Iterable, Iterator
-from typing import Any, TypeVar, overload
+from collections.abc import Iterable, Iterator
+from typing import Any
 
-from streamverify import Policy, UsageError, Verifier
-from streamverify.adapters import Move, OnEvent, Released, Translator, VerifiedChunks, VerifiedSyncChunks
+from streamverify import UsageError
+from streamverify.adapters import Move, Released, Translator, stream_verifier
 from streamverify_openai.chat import ChatTranslator
 from streamverify_openai.responses import ResponsesTranslator
-
-T = TypeVar("T")
 
 
 class OpenAITranslator:
@@ -50,68 +48,6 @@ def _translator(chunk: Any) -> Translator[Any]:
     )
 
 
-@overload
-def verify_stream(
-    stream: AsyncIterable[T],
-    passages: Iterable[object],
-    *,
-    verifier: Verifier | None = None,
-    policy: Policy | None = None,
-    question: str | None = None,
-    on_event: OnEvent | None = None,
-) -> VerifiedChunks[T]: ...
-@overload
-def verify_stream(
-    stream: Iterable[T],
-    passages: Iterable[object],
-    *,
-    verifier: Verifier | None = None,
-    policy: Policy | None = None,
-    question: str | None = None,
-    on_event: OnEvent | None = None,
-) -> VerifiedSyncChunks[T]: ...
-def verify_stream(
-    stream: AsyncIterable[T] | Iterable[T],
-    passages: Iterable[object],
-    *,
-    verifier: Verifier | None = None,
-    policy: Policy | None = None,
-    question: str | None = None,
-    on_event: OnEvent | None = None,
-) -> VerifiedChunks[T] | VerifiedSyncChunks[T]:
-    """The stream's chunks, verified: of the same class, in the same order.
-
-    Under a policy that lets text flow they are the very chunks, at once. Under one that holds text a
-    sentence passes in one chunk when it was judged, and no chunk or event carries what was not released.
-
-    Args:
-        stream: of `chat.completions.create(stream=True)` or `responses.create(stream=True)`, or what looks
-            like one. It is closed on every way out.
-        passages: as for `Verifier.stream`.
-        verifier: one for the whole process by default.
-        policy: in place of the verifier's.
-        question: what was asked.
-        on_event: told every event as it happens, with the choice's index or `(output, content)` index.
-
-    Raises:
-        PassageError: a passage cannot be read. Caller.
-    """
-    if isinstance(stream, AsyncIterable):
-        return VerifiedChunks(
-            stream,
-            OpenAITranslator(),
-            passages,
-            verifier=verifier,
-            policy=policy,
-            question=question,
-            on_event=on_event,
-        )
-    return VerifiedSyncChunks(
-        stream,
-        OpenAITranslator(),
-        passages,
-        verifier=verifier,
-        policy=policy,
-        question=question,
-        on_event=on_event,
-    )
+verify_stream = stream_verifier(OpenAITranslator)
+"""The chunks of `chat.completions.create(stream=True)` or `responses.create(stream=True)`, or of what looks
+like one, verified. A key is a choice's index, or the indexes of an output and its content part."""
