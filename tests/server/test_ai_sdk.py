@@ -92,4 +92,5 @@ def test_the_message_holds_the_text_the_sources_and_a_verdict_for_each_sentence(
 
 def test_an_error_in_the_stream_reaches_the_client_as_one(package):
     message = read(package, policy=Flag(), error=RuntimeError("cable cut"))
-    assert any("cable cut" in error for error in message["errors"])
+    assert any("the source of the answer failed: RuntimeError" in error for error in message["errors"])
+    assert not any("cable cut" in error for error in message["errors"])

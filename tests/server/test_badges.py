@@ -75,7 +75,7 @@ class Page:
 
     @property
     def app(self):
-        static = next(r for r in demo_routes(self.verifier, self.runs) if r.path.startswith("/static"))
+        static = next(r for r in demo_routes(self.verifier, self.runs, 0.0) if r.path.startswith("/static"))
         page = '<!doctype html><meta charset=utf-8><title>t</title><link rel="icon" href="data:,"><body>'
         page += (
             '<script type=module src="/static/grounded-stream.js"></script><grounded-stream src="/answer">'
