@@ -44,6 +44,7 @@ def test_importing_the_package_and_its_command_loads_no_extra():
         (["--upstream", "api.example.com"], "http://"),
         (["--demo", "--policy", "burn"], "no policy"),
         (["--demo", "--concurrent", "0"], "above 0"),
+        (["--demo", "--drain-seconds", "-1"], "drain_seconds"),
     ],
 )
 def test_a_server_that_cannot_be_is_refused_before_it_listens(arguments, message, monkeypatch):
