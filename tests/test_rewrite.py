@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import socket
-import threading
+from contextlib import ExitStack
 
 import pytest
-import uvicorn
+from loopback import loopback
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Route
@@ -43,22 +42,15 @@ class Writer:
 
 @pytest.fixture
 def serve():
-    running = []
+    with ExitStack() as running:
 
-    def start(*texts):
-        writer = Writer(*texts)
-        app = Starlette(routes=[Route("/v1/chat/completions", writer.complete, methods=["POST"])])
-        bound = socket.create_server(("127.0.0.1", 0))
-        server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off"))
-        thread = threading.Thread(target=server.run, args=([bound],), daemon=True)
-        thread.start()
-        running.append((server, thread))
-        return writer, f"http://127.0.0.1:{bound.getsockname()[1]}/v1"
+        def start(*texts):
+            writer = Writer(*texts)
+            app = Starlette(routes=[Route("/v1/chat/completions", writer.complete, methods=["POST"])])
+            address = running.enter_context(loopback(app, log_level="critical", lifespan="off"))
+            return writer, f"{address}/v1"
 
-    yield start
-    for server, thread in running:
-        server.should_exit = True
-        thread.join(20)
+        yield start
 
 
 def repaired(address, **options):

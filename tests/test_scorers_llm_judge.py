@@ -1,13 +1,12 @@
 from __future__ import annotations
 
 import json
-import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import openai
 import pytest
-import uvicorn
+from loopback import loopback
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -108,16 +107,8 @@ def server():
         return await holder["judge"].complete(request)
 
     app = Starlette(routes=[Route("/v1/chat/completions", complete, methods=["POST"])])
-    listening = socket.socket()
-    listening.bind(("127.0.0.1", 0))
-    config = uvicorn.Config(app, log_level="critical", lifespan="off", timeout_graceful_shutdown=1)
-    running = uvicorn.Server(config)
-    thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
-    thread.start()
-    yield holder, f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
-    running.should_exit = True
-    thread.join(20)
-    listening.close()
+    with loopback(app, log_level="critical", lifespan="off", timeout_graceful_shutdown=1) as address:
+        yield holder, f"{address}/v1"
 
 
 @pytest.fixture

@@ -10,15 +10,20 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import anyio
-import uvicorn
+from loopback import loopback
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, StreamingResponse
 from starlette.routing import Route
 
+from streamverify import Label
+
+SCRIPT = {"wrong": Label.CONTRADICTED, "unknown": Label.UNSUPPORTED}
+"""How the scripted scorer judges what the providers say."""
+
 
 @dataclass
-class Loopback:
+class Provider:
     """What the next answers are, and what became of the requests."""
 
     frames: Sequence[dict] = ()
@@ -83,26 +88,10 @@ def _frame(frame: dict) -> bytes:
 
 
 @contextlib.contextmanager
-def serving() -> Iterator[Loopback]:
-    """The server, in a thread of its own until the block is left."""
-    loopback = Loopback()
+def serving() -> Iterator[Provider]:
+    """The provider, until the block is left."""
+    provider = Provider()
     paths = ("/v1/chat/completions", "/v1/responses", "/v1/messages")
-    app = Starlette(routes=[Route(path, loopback.answer, methods=["POST"]) for path in paths])
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="critical", lifespan="off", ws="none"))
-    started = threading.Event()
-    startup = server.startup
-
-    async def tell(sockets: object = None) -> None:
-        await startup(sockets=sockets)  # type: ignore[arg-type] # passed on as it came
-        started.set()
-
-    server.startup = tell  # type: ignore[method-assign] # the server offers no other sign of being up
-    thread = threading.Thread(target=server.run, name="loopback", daemon=True)
-    thread.start()
-    assert started.wait(30)
-    loopback.url = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    try:
-        yield loopback
-    finally:
-        server.should_exit = True
-        thread.join(30)
+    app = Starlette(routes=[Route(path, provider.answer, methods=["POST"]) for path in paths])
+    with loopback(app, log_level="critical", lifespan="off", ws="none") as provider.url:
+        yield provider

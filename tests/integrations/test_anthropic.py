@@ -10,13 +10,11 @@ import anyio
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from provider_loopback import serving
 
-from streamverify import Flag, Halt, Label, Observe, Passage, Redact, UsageError, Verifier
-from streamverify.testing import ScriptedScorer, pieces
+from streamverify import Flag, Halt, Label, Observe, Passage, Redact, UsageError
+from streamverify.testing import pieces
 from streamverify_anthropic import verification, verify_messages, verify_stream
 
-SCRIPT = {"wrong": Label.CONTRADICTED, "unknown": Label.UNSUPPORTED}
 PASSAGES = [
     Passage("mill", "The mill was built in 1804.", "The mill"),
     Passage("grain", "Barley is ground in the mill.", "Grain"),
@@ -29,24 +27,6 @@ SENTENCES = [
     "水車は二つある。",
 ]
 TEXT = "The mill was built in 1804. The wrong wheel turns slowly. Barley is ground there"
-
-
-@pytest.fixture(scope="module")
-def loopback():
-    with serving() as server:
-        yield server
-
-
-@pytest.fixture
-def anyio_backend():
-    """The SDK drops generators that are not exhausted, of which trio warns."""
-    return "asyncio"
-
-
-@pytest.fixture(scope="module")
-def verifier():
-    with Verifier(ScriptedScorer(SCRIPT)) as made:
-        yield made
 
 
 def location(document):

@@ -32,11 +32,6 @@ pytestmark = [
 POLICIES = [(Flag(), ANSWER), (Redact(), SHOWN)]
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"  # LangGraph runs on nothing else
-
-
 class State(TypedDict):
     messages: Annotated[list[AnyMessage], add_messages]
     context: list[Document]

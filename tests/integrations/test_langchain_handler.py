@@ -38,11 +38,6 @@ pytestmark = pytest.mark.anyio
 LABELS = [Label.SUPPORTED, Label.UNSUPPORTED, Label.SUPPORTED]
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"  # LangChain runs on nothing else
-
-
 class Told:
     """Keeps what a handler tells."""
 

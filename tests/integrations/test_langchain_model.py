@@ -33,11 +33,6 @@ pytestmark = pytest.mark.anyio
 POLICIES = [(Flag(), ANSWER), (Redact(), SHOWN)]
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"  # LangChain runs on nothing else
-
-
 def verified_model(*answers: str, policy=None, **options) -> VerifiedChatModel:
     given = {"passages": DOCUMENTS, "verifier": verifier(policy), **options}
     return VerifiedChatModel(inner=model(*answers), **given)

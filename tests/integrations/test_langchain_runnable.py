@@ -38,11 +38,6 @@ pytestmark = pytest.mark.anyio
 POLICIES = [(Flag(), ANSWER), (Observe(), ANSWER), (Redact(), SHOWN)]
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"  # LangChain runs on nothing else
-
-
 @settings(max_examples=25)
 @given(st.lists(st.integers(0, len(ANSWER)), max_size=12))
 def test_what_is_shown_does_not_depend_on_how_the_answer_was_cut(cuts):

@@ -19,11 +19,6 @@ ASKED = "Were 4711 tickets sold to the Bellinghams?"
 SAID = "The 4711 tickets were sold to the Bellinghams."
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"  # LangChain runs on nothing else
-
-
 def verified_model(*answers: str, **options) -> VerifiedChatModel:
     given = {"passages": DOCUMENTS, "verifier": verifier(options.pop("policy", Flag())), **options}
     return VerifiedChatModel(inner=model(*answers), **given)

@@ -19,11 +19,6 @@ pytestmark = pytest.mark.anyio
 LONG = ANSWER + " And on it goes." * 5000
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"  # LlamaIndex runs on nothing else
-
-
 def chat_engine(llm: Scripted, policy: Policy, **options) -> VerifyingChatEngine:
     memory = ChatMemoryBuffer.from_defaults(token_limit=100_000, tokenizer_fn=str.split)
     inner = ContextChatEngine.from_defaults(retriever=Nodes(), llm=llm, memory=memory)

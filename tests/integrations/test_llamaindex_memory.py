@@ -22,11 +22,6 @@ from tests.integrations.llamaindex_fakes import ANSWER, SHOWN, Nodes, query_engi
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"  # LlamaIndex runs on nothing else
-
-
 class Noted(ChatMemoryBuffer):
     """Remembers everything it was ever given."""
 

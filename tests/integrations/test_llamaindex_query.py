@@ -53,11 +53,6 @@ from tests.integrations.llamaindex_fakes import ANSWER, SHOWN, Nodes, query_engi
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"  # LlamaIndex runs on nothing else
-
-
 class Canned(BaseQueryEngine):
     """Gives the response it was made with."""
 

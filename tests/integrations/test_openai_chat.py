@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from openai.types.chat import ChatCompletionChunk
-from provider_loopback import serving
 
 from streamverify import (
     Flag,
@@ -27,7 +26,6 @@ from streamverify import (
 from streamverify.testing import ScriptedScorer, pieces
 from streamverify_openai import verify_stream
 
-SCRIPT = {"wrong": Label.CONTRADICTED, "unknown": Label.UNSUPPORTED}
 PASSAGES = ["The mill was built in 1804 and has two wheels. It grinds barley."]
 TEXT = (
     "The mill was built in 1804. The wrong wheel turns slowly. The yard has an unknown owner. "
@@ -43,24 +41,6 @@ SENTENCES = [
 ]
 BASE = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
 USAGE = {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}
-
-
-@pytest.fixture(scope="module")
-def loopback():
-    with serving() as server:
-        yield server
-
-
-@pytest.fixture
-def anyio_backend():
-    """The SDK drops generators that are not exhausted, of which trio warns; one test below runs it there."""
-    return "asyncio"
-
-
-@pytest.fixture(scope="module")
-def verifier():
-    with Verifier(ScriptedScorer(SCRIPT)) as made:
-        yield made
 
 
 def frame(delta, index=0, finish=None, **more):

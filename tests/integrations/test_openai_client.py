@@ -8,34 +8,15 @@ import sys
 import anyio
 import openai
 import pytest
-from provider_loopback import serving
-from test_openai_chat import SCRIPT, TEXT, answer_frames, contents, frame
+from test_openai_chat import TEXT, answer_frames, contents, frame
 from test_openai_responses import response_frames
 
-from streamverify import Flag, Label, PassageError, Redact, StreamFinished, UsageError, Verifier
-from streamverify.testing import ScriptedScorer
+from streamverify import Flag, Label, PassageError, Redact, StreamFinished, UsageError
 from streamverify_openai import VerifiedChunks, verification, wrap_client
 
 PASSAGES = ["The mill was built in 1804 and has two wheels. It grinds barley."]
 RELEASED = "The mill was built in 1804. ▮ ▮ Barley is ground there"
 POLICY = Redact(placeholder="▮")
-
-
-@pytest.fixture(scope="module")
-def loopback():
-    with serving() as server:
-        yield server
-
-
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture(scope="module")
-def verifier():
-    with Verifier(ScriptedScorer(SCRIPT)) as made:
-        yield made
 
 
 @pytest.fixture

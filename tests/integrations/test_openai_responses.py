@@ -9,13 +9,11 @@ import openai
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from provider_loopback import serving
 
-from streamverify import Flag, Halt, Label, Observe, Redact, Verifier
-from streamverify.testing import ScriptedScorer, pieces
+from streamverify import Flag, Halt, Observe, Redact
+from streamverify.testing import pieces
 from streamverify_openai import verify_stream
 
-SCRIPT = {"wrong": Label.CONTRADICTED, "unknown": Label.UNSUPPORTED}
 PASSAGES = [
     {"id": "mill", "text": "The mill was built in 1804.", "metadata": {"url": "https://mill.example"}},
     {"id": "geo.txt", "text": "Barley is ground in the mill."},
@@ -28,23 +26,6 @@ SENTENCES = [
     "水車は二つある。",
 ]
 TEXT = "The mill was built in 1804. The wrong wheel turns slowly. Barley is ground there"
-
-
-@pytest.fixture(scope="module")
-def loopback():
-    with serving() as server:
-        yield server
-
-
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture(scope="module")
-def verifier():
-    with Verifier(ScriptedScorer(SCRIPT)) as made:
-        yield made
 
 
 def response_frames(texts, seed=0, *, notes=(), call=True, deltas=True):

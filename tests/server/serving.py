@@ -1,15 +1,11 @@
-"""Ways to call an ASGI application in tests: in-process on any event loop, or over loopback."""
+"""A way to call an ASGI application in tests, in this process and on any event loop."""
 
 from __future__ import annotations
 
-import contextlib
 import json
-import socket
-import threading
 from typing import NamedTuple
 
 import anyio
-import uvicorn
 
 
 class Frame(NamedTuple):
@@ -125,24 +121,3 @@ class Source:
                 await anyio.sleep_forever()
         finally:
             self.closed.set()
-
-
-@contextlib.contextmanager
-def loopback(app, **options):
-    """The address of a real server for this application, in a thread of its own."""
-    listener = socket.socket()
-    listener.bind(("127.0.0.1", 0))
-    config = uvicorn.Config(app, log_level="error", lifespan="on", timeout_graceful_shutdown=5, **options)
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="loopback")
-    listener.listen(128)
-    thread.start()
-    try:
-        while not server.started:
-            assert thread.is_alive(), "the application did not start"
-            thread.join(0.01)
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join()
-        listener.close()

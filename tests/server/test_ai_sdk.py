@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from serving import loopback
+from loopback import loopback
 from starlette.applications import Starlette
 from starlette.routing import Route
 

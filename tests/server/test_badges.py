@@ -10,7 +10,7 @@ import threading
 import anyio
 import anyio.lowlevel
 import pytest
-from serving import loopback
+from loopback import loopback
 from starlette.applications import Starlette
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route

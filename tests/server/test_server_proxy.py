@@ -9,7 +9,7 @@ import anyio
 import httpx2
 import openai
 import pytest
-from serving import loopback
+from loopback import loopback
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse, StreamingResponse
 from starlette.routing import Route

@@ -13,7 +13,8 @@ from pathlib import Path
 import anyio
 import httpx2
 import pytest
-from serving import Client, Source, frames, loopback
+from loopback import loopback
+from serving import Client, Source, frames
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse, StreamingResponse
 from starlette.routing import Route
