@@ -3,6 +3,7 @@
 import functools
 import gzip
 import json
+from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -13,8 +14,8 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 
 from training import calibrate, card, export
 from training.architecture import Block, PremiseCachedEncoder
-from training.batches import VIEWS, GroupSampler, build_batch, pack_claims, window_rows
-from training.data import ENTAIL, NOT_ENTAIL, load_set
+from training.batches import VIEWS, GroupSampler, build_batch, context_windows, pack_claims, window_rows
+from training.data import ENTAIL, NOT_ENTAIL, load_set, read_rows
 from training.full_attention import FullAttentionEncoder
 from training.losses import order_loss, sentence_loss
 from training.metrics import auroc
@@ -303,6 +304,58 @@ def test_windows_hold_every_token_and_whole_sentences_where_they_fit():
     windows = pack_windows(parts, 32)
     assert [len(w) for w in windows] == [30, 32, 32, 16]
     assert np.concatenate(parts).tolist() == np.concatenate(windows).tolist()
+
+
+CASE = {
+    "id": "one",
+    "domain": "transport",
+    "question": "When did it open?",
+    "passages": [
+        {"title": "the bridge", "text": "it opened in 1901."},
+        {"title": "the ferry", "text": "it closed in 1950."},
+    ],
+    "claims": [
+        {"claim": "the bridge opened in 1901.", "label": "entail", "kind": "date", "spans": []},
+        {
+            "claim": "the bridge opened in 1950.",
+            "label": "contradict",
+            "kind": "date_error",
+            "spans": ["1950"],
+        },
+    ],
+}
+
+
+def test_a_case_is_read_with_its_titles_and_spans(tmp_path, tokenizer_file):
+    path = tmp_path / "cases.jsonl"
+    path.write_text(json.dumps(CASE) + "\n")
+    tokenizer = load_tokenizer(tokenizer_file)
+    (context,) = load_set(path, tokenizer)
+    names = [tokenizer.decode(list(title)) for title in context.titles]
+    assert names == ["the bridge :", "the ferry :"]
+    right, wrong = context.claims
+    assert not right.marks.any()
+    assert [tokenizer.id_to_token(i) for i in wrong.ids[wrong.marks]] == ["1950"]
+    titled, bare = context_windows(context, 60), context_windows(context, 60, titled=False)
+    assert [len(a) - len(b) for a, b in zip(titled, bare, strict=True)] == [3, 3]
+
+
+def test_a_span_that_is_not_in_its_claim_names_the_case(tmp_path, tokenizer_file):
+    wrong = CASE["claims"][1] | {"spans": ["1874"]}
+    path = tmp_path / "cases.jsonl"
+    path.write_text(json.dumps(CASE | {"claims": [wrong]}) + "\n")
+    with pytest.raises(ValueError, match="case one: '1874' is not in the claim"):
+        load_set(path, load_tokenizer(tokenizer_file))
+
+
+def test_the_recipes_own_cases_can_be_read_and_do_not_overlap():
+    folder = Path(export.__file__).with_name("sets")
+    train, held_out = (list(read_rows(folder / f"{n}.jsonl.gz")) for n in ("details", "details_dev"))
+    assert len(train) > 5 * len(held_out) > 0
+    assert not {row["premise"] for row in train} & {row["premise"] for row in held_out}
+    for rows in (train, held_out):
+        assert 0.45 < sum(row["label"] == "entail" for row in rows) / len(rows) < 0.55
+        assert all((row["label"] == "entail") == (not row["spans"]) for row in rows)
 
 
 @pytest.mark.parametrize(
