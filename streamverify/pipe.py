@@ -92,13 +92,11 @@ class Pipe(Generic[T]):
         self._moved.set()
         return item
 
-    async def follow(self, tell: Callable[[T], object]) -> None:
-        """Hand every item to `tell` where it is put, up to the end.
+    def listen(self, tell: Callable[[T], object]) -> None:
+        """Hand every item to `tell` where it is put, from now on; what reads the pipe then waits for its end.
 
-        An item for which `tell` returns False stays the next one, and the following ends with it.
-
-        Raises:
-            Exception: what the pipe ended with, or what `tell` raised.
+        An item for which `tell` returns False stays the next one, and nothing more is handed over. What
+        `tell` raises is raised to the reader, in place of the rest.
         """
         while self._items:
             if tell(self._items[0]) is False:
@@ -106,6 +104,14 @@ class Pipe(Generic[T]):
             self._items.popleft()
         self._moved.set()
         self._tell = tell
+
+    async def follow(self, tell: Callable[[T], object]) -> None:
+        """Listen until the end, or until `tell` returned False.
+
+        Raises:
+            Exception: what the pipe ended with, or what `tell` raised.
+        """
+        self.listen(tell)
         try:
             while self._tell is not None and not self._ended:
                 self._news = anyio.Event()
@@ -123,7 +129,7 @@ class Pipe(Generic[T]):
             if self._tell(item) is not False:
                 return True
             self._tell = None
-        except Exception as error:  # noqa: BLE001 - kept: raised where `follow` was called
+        except Exception as error:  # noqa: BLE001 - kept: raised to the reader
             self.end(error)
             self.close()
         return self._closed

@@ -110,11 +110,15 @@ class VerifiedStream:
             StreamStateError: outside of the `async with` block.
             Exception: as iterating does; or what `tell` raised, after which nothing more is told.
         """
+        await self._opened().events.follow(_heedless(tell))
 
-        def told(event: Event) -> None:
-            tell(event)
+    def listen(self, tell: Callable[[Event], object]) -> None:
+        """`follow` for code that must not wait there; iterating the stream afterwards waits for its end.
 
-        await self._opened().events.follow(told)
+        Raises:
+            StreamStateError: outside of the `async with` block.
+        """
+        self._opened().events.listen(_heedless(tell))
 
     def cite(self, markers: Sequence[Marker]) -> None:
         """Have citations that a provider handed in beside the text checked with their sentence.
@@ -165,3 +169,12 @@ class VerifiedStream:
         if self._pump is None:
             raise StreamStateError("open the stream first: async with verifier.stream(...) as stream")
         return self._pump
+
+
+def _heedless(tell: Callable[[Event], object]) -> Callable[[Event], None]:
+    """To a pipe False is a refusal; what a listener returns means nothing."""
+
+    def told(event: Event) -> None:
+        tell(event)
+
+    return told

@@ -112,6 +112,29 @@ async def test_an_item_that_is_refused_waits_and_ends_the_following():
     assert told == [1, 2, 3, 4, 1]
 
 
+async def test_reading_a_pipe_that_is_listened_to_waits_for_its_end():
+    pipe: Pipe[int] = Pipe(9)
+    told = []
+    pipe.put(1)
+    pipe.listen(told.append)
+    async with anyio.create_task_group() as group:
+        group.start_soon(filled, pipe, [2, 3], [1, 1], ValueError("the end"))
+        with pytest.raises(ValueError, match="the end"):
+            await anext(pipe)
+    assert told == [1, 2, 3]
+
+
+async def test_what_a_listener_raises_is_raised_to_the_reader():
+    pipe: Pipe[int] = Pipe(9)
+    pipe.listen(lambda item: 1 // item)
+    pipe.put(1)
+    pipe.put(0)
+    pipe.put(1)
+    with pytest.raises(ZeroDivisionError):
+        await anext(pipe)
+    assert [item async for item in pipe] == []
+
+
 async def test_who_stops_following_leaves_the_rest_to_be_read():
     pipe: Pipe[int] = Pipe(9)
     with anyio.move_on_after(0):
@@ -134,7 +157,11 @@ async def test_following_a_stream_tells_what_iterating_it_gives(policy):
         async with verifier.stream(TEXT, PASSAGES, policy=policy) as stream:
             await stream.follow(told.append)
             assert stream.report.released == given[-1].report.released
-    assert shape(told) == shape(given)
+        heard = []
+        async with verifier.stream(TEXT, PASSAGES, policy=policy) as stream:
+            stream.listen(heard.append)
+            assert [event async for event in stream] == []
+    assert shape(told) == shape(heard) == shape(given)
 
 
 async def test_following_raises_what_the_source_raised_after_its_last_event():
@@ -173,6 +200,8 @@ async def test_a_stream_must_be_open_to_be_followed():
     async with Verifier(ScriptedScorer()) as verifier:
         with pytest.raises(StreamStateError):
             await verifier.stream(TEXT, PASSAGES).follow(print)
+        with pytest.raises(StreamStateError):
+            verifier.stream(TEXT, PASSAGES).listen(print)
 
 
 WORDS = ["The mill ", "was built in 1804. ", "A wrong ", "wheel turns. ", "Barley " * 400, "🌾", "\n"]

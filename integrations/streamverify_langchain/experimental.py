@@ -22,7 +22,7 @@ from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResp
 from langchain_core.messages import BaseMessage, ToolMessage  # noqa: E402
 from langgraph.stream import ProtocolEvent, StreamChannel, StreamTransformer  # noqa: E402
 
-from streamverify import Event, Policy, TextReleased, Verifier, passages_from  # noqa: E402
+from streamverify import Event, Policy, TextReleased, VerifiedStream, Verifier, passages_from  # noqa: E402
 from streamverify_langchain.announce import Announcer  # noqa: E402
 from streamverify_langchain.call import OnEvent  # noqa: E402
 from streamverify_langchain.documents import documents_in  # noqa: E402
@@ -94,16 +94,51 @@ class GroundingMiddleware(AgentMiddleware):
 class _Block:
     """A text block of a message on its way through its check."""
 
-    def __init__(self) -> None:
+    def __init__(self, check: Callable[[Pipe[str]], VerifiedStream], tell: Callable[[Event], object]) -> None:
         self.pieces: Pipe[str] = Pipe(math.inf)
-        self.ended = anyio.Event()
+        self._stream, self._tell = check(self.pieces), tell
+        self._opened = anyio.Event()
+        self._error: Exception | None = None
         self.released = ""
-        self.told = 0
+        self._told = 0
+
+    async def open(self) -> None:
+        """Begin the check; what goes wrong is raised by `end`."""
+        try:
+            await self._stream.__aenter__()
+            self._stream.listen(self._take)
+        except Exception as error:  # noqa: BLE001 - kept
+            self._error = error
+        finally:
+            self._opened.set()
 
     def news(self) -> str:
         """What was released since it was asked last."""
-        text, self.told = self.released[self.told :], len(self.released)
+        text, self._told = self.released[self._told :], len(self.released)
         return text
+
+    async def end(self) -> None:
+        """Wait for the last verdict.
+
+        Raises:
+            Exception: the check failed, and the verifier is told to raise that.
+        """
+        self.pieces.end()
+        await self._opened.wait()
+        if self._error is not None:
+            raise self._error
+        async for _ in self._stream:
+            pass
+
+    async def close(self) -> None:
+        """Stop the check, which is not being opened any more."""
+        with anyio.CancelScope(shield=True):
+            await self._stream.aclose()
+
+    def _take(self, event: Event) -> None:
+        if isinstance(event, TextReleased):
+            self.released += event.text
+        self._tell(event)
 
 
 class GroundingTransformer(StreamTransformer):
@@ -179,14 +214,16 @@ class GroundingTransformer(StreamTransformer):
         return True
 
     async def afail(self, err: BaseException) -> None:  # noqa: ARG002 - LangGraph's signature
-        """The graph has failed: end what is still open."""
-        for block in self._blocks.values():
-            block.pieces.end()
+        """The graph has failed: stop what is still open."""
+        await self._close()
 
     async def afinalize(self) -> None:
-        """The graph has ended."""
-        for block in self._blocks.values():
-            block.pieces.end()
+        """The graph has ended, or its reader has left."""
+        await self._close()
+
+    async def _close(self) -> None:
+        while self._blocks:
+            await self._blocks.popitem()[1].close()
 
     async def _message(self, part: dict[str, Any], key: object) -> None:
         kind = part.get("event")
@@ -197,9 +234,8 @@ class GroundingTransformer(StreamTransformer):
                 part["delta"]["text"] = block.news()
         elif kind == "content-block-finish" and part["content"].get("type") == "text":
             block = self._block(key)
-            del self._blocks[key]
-            block.pieces.end()
-            await block.ended.wait()
+            await block.end()
+            self._blocks.pop(key, None)  # gone where the reader left meanwhile
             if self._chosen.holds_text:
                 # LangGraph shows readers what the text at the end has more than its deltas.
                 part["content"]["text"] = block.released
@@ -207,29 +243,26 @@ class GroundingTransformer(StreamTransformer):
     def _block(self, key: object) -> _Block:
         block = self._blocks.get(key)
         if block is None:
-            block = self._blocks[key] = _Block()
-            self.schedule(self._check(block, [*self.passages, *self._documents], self._asked))
+            block = self._blocks[key] = _Block(self._check(), self._announced())
+            # Only what ends by itself may be scheduled: a run that is left early waits for it before
+            # it tells its transformers.
+            self.schedule(block.open())
         return block
 
-    async def _check(self, block: _Block, documents: Sequence[object], asked: str | None) -> None:
+    def _check(self) -> Callable[[Pipe[str]], VerifiedStream]:
+        known = passages_from([*self.passages, *self._documents])
+        question = without_context(self._asked, known)
+        return lambda pieces: self._used.stream(pieces, known, policy=self._chosen, question=question)
+
+    def _announced(self) -> Callable[[Event], None]:
         announcer = Announcer(holds=self._chosen.holds_text)
 
         def tell(event: Event) -> None:
-            if isinstance(event, TextReleased):
-                block.released += event.text
             announcer(0, event)
             for name, told in announcer.take():
                 self._verdicts.push({"name": name, **told})
 
-        try:
-            known = passages_from(documents)
-            question = without_context(asked, known)
-            async with self._used.stream(
-                block.pieces, known, policy=self._chosen, question=question
-            ) as stream:
-                await stream.follow(tell)
-        finally:
-            block.ended.set()
+        return tell
 
 
 def _run(origin: Any) -> object:

@@ -18,8 +18,8 @@ from langchain_core.tools import tool
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
 
-from streamverify import Flag, Redact, SentenceJudged
-from streamverify.testing import pieces
+from streamverify import Flag, Redact, ScoringError, SentenceJudged, Verifier
+from streamverify.testing import ScriptedScorer, pieces
 from streamverify_langchain import REPORT, VERDICT
 from streamverify_langchain.experimental import GroundingMiddleware, GroundingTransformer, tool_results
 from tests.integrations.langchain_fakes import ANSWER, DOCUMENTS, SHOWN, Listener, model, verifier
@@ -107,6 +107,47 @@ async def test_a_graph_that_fails_ends_its_checks():
     with anyio.fail_after(5):
         while asyncio.all_tasks() - before:
             await anyio.lowlevel.checkpoint()
+
+
+@pytest.mark.parametrize("policy", [Flag(), Redact()])
+async def test_a_reader_that_leaves_a_run_early_ends_its_model_and_its_checks(policy):
+    closed = anyio.Event()
+
+    class Endless(GenericFakeChatModel):
+        async def _astream(self, *args, **kwargs):
+            try:
+                while True:
+                    yield ChatGenerationChunk(message=AIMessageChunk(content="Paris is the capital. "))
+                    await anyio.lowlevel.checkpoint()
+            finally:
+                closed.set()
+
+    before = asyncio.all_tasks()
+    with anyio.fail_after(10):
+        run = await graph(Endless(messages=iter([]))).astream_events(
+            {"messages": [("user", "hi")]},
+            version="v3",
+            transformers=[GroundingTransformer.using(verifier=verifier(), policy=policy)],
+        )
+        async with run:
+            async for message in run.messages:
+                async for _ in message.text:
+                    break
+                break
+        await closed.wait()
+        while asyncio.all_tasks() - before:
+            await anyio.lowlevel.checkpoint()
+
+
+async def test_a_check_that_fails_fails_the_run_where_that_is_asked_for():
+    strict = Verifier(ScriptedScorer(fail_on="900"), on_failure="raise")
+    run = await graph(model()).astream_events(
+        {"messages": [("user", "hi")]},
+        version="v3",
+        transformers=[GroundingTransformer.using(verifier=strict)],
+    )
+    with pytest.raises(ScoringError):
+        await run.output()
 
 
 class WithTools(GenericFakeChatModel):
