@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from safetensors.torch import load_file
 
-from training.architecture import Block, PremiseCachedEncoder, load_weights
+from training.architecture import Block, PremiseCachedEncoder, fastest_dtype, load_weights
 from training.batches import TOKEN_STEP, context_windows, pack_claims, window_rows
 from training.data import LABEL_IDS, Context, Row, load_set, tokenise_claims, tokenise_titles
 from training.full_attention import FullAttentionEncoder
@@ -106,7 +106,7 @@ def score(model: PremiseCachedEncoder, contexts: Sequence[Context], *, window: i
                 blocks.append(Block(range(len(ids), len(ids) + len(claims)), [w]))
                 ids = ids + shown
         packed = pack_claims(rows, mask, ids, blocks, step=TOKEN_STEP)
-        with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16):
+        with torch.inference_mode(), model.precision():
             logits, token_logits = model(packed)
         p = torch.softmax(logits[: len(ids)].float(), -1).double().numpy().reshape(-1, len(claims), 3)
         joint.append(p[0])
@@ -144,7 +144,7 @@ def joint_among(
         ids = [c.ids for c in context.claims]
         blocks = [Block(range(len(ids)), range(len(windows)))]
         packed = pack_claims(rows, mask, ids, blocks, step=TOKEN_STEP)
-        with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16):
+        with torch.inference_mode(), model.precision():
             logits, _ = model(packed)
         found.append(torch.softmax(logits[: len(ids)].float(), -1)[:, 0].double().numpy())
     return np.concatenate(found)
@@ -188,7 +188,7 @@ def load_model(path: Path, *, full_attention: bool = False) -> PremiseCachedEnco
     """A model in evaluation mode from a safetensors file."""
     model = FullAttentionEncoder() if full_attention else PremiseCachedEncoder()
     load_weights(model, load_file(path))
-    model.work_dtype = torch.bfloat16
+    model.work_dtype = fastest_dtype()
     return model.eval()
 
 

@@ -28,7 +28,7 @@ import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
 
-from training.architecture import PremiseCachedEncoder, load_weights
+from training.architecture import PremiseCachedEncoder, fastest_dtype, load_weights
 from training.batches import OWN_ONLY, Batch, GroupSampler
 from training.data import Context, Group, fingerprint, load_cached, load_set, read_mixture, read_shares
 from training.evaluate import load_golden, sample_contexts, score, summary
@@ -183,7 +183,7 @@ class Run:
         self.form = FullAttentionEncoder if plan.full_attention else PremiseCachedEncoder
         self.model = self.form(dropout=plan.dropout)
         load_weights(self.model, load_file(plan.weights))
-        self.model.work_dtype = torch.bfloat16
+        self.model.work_dtype = fastest_dtype()
         # Word vectors stay as they are: half the parameters, and rare words would drift apart.
         self.model.word.weight.requires_grad_(False)
         trained = [p for p in self.model.parameters() if p.requires_grad]
@@ -233,7 +233,7 @@ class Run:
         self.model.train()
         parts: dict[str, list[float]] = {}
         for name, batch in batches:
-            with torch.autocast("cpu", torch.bfloat16):
+            with self.model.precision():
                 logits, token_logits = self.model(batch.packed)
             losses = batch_losses(logits, token_logits, batch)
             (losses.total / len(batches)).backward()  # type: ignore[no-untyped-call]
@@ -253,7 +253,7 @@ class Run:
         """Log development figures of the averaged weights; keep them if they are the best."""
         model = self.form()
         model.load_state_dict(self.average.weights)
-        model.work_dtype = torch.bfloat16
+        model.work_dtype = fastest_dtype()
         figures, chosen = development(model, sets)
         self.log({"development": figures, "chosen_by": round(chosen, 4)})
         if chosen > self.progress.best:
