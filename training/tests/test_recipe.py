@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 
 import numpy as np
+import onnx
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
@@ -20,6 +21,7 @@ from training.full_attention import FullAttentionEncoder
 from training.losses import order_loss, sentence_loss
 from training.metrics import auroc
 from training.parallel import MEET_EVERY, run_crew
+from training.restore import restore
 from training.synthetic import claims
 from training.train import Plan, train, train_in_crew
 from training.windows import clean_claim, load_tokenizer, pack_windows, token_marks
@@ -190,6 +192,17 @@ def test_export_computes_what_the_network_computes(released):
     assert figures["float32_parity"] < 1e-4
     assert figures["int8_difference"] < 0.5
     assert figures["int8_megabytes"] < 25
+
+
+def test_a_release_can_be_trained_on_from(released, finished):
+    folder, _ = released
+    weights = load_file(finished / "ema.safetensors")
+    found = restore(onnx.load(folder / "model.int8.onnx"), {"word.weight": weights["word.weight"]})
+    assert found.keys() == weights.keys()
+    for name, value in found.items():
+        step = weights[name].abs().max() / 127
+        assert float((value - weights[name]).abs().max()) <= step, name
+    assert torch.equal(found["word.weight"], weights["word.weight"])
 
 
 def test_a_release_has_calibration_card_and_checksums(released, finished, data, tmp_path, monkeypatch):
