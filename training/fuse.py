@@ -136,6 +136,13 @@ def fit(
     return best[:-1] / scale, float(best[-1])
 
 
+def threshold_for(positive: Floats, alarms: float | None) -> float:
+    """The threshold, in hundredths, below which this share of what should be above lies; 0.5 without one."""
+    if alarms is None:
+        return 0.5
+    return float(np.floor(np.quantile(positive, alarms) * 100) / 100)
+
+
 @dataclass(frozen=True, slots=True)
 class Fitting:
     """What is fitted on what."""
@@ -146,6 +153,8 @@ class Fitting:
     share: float
     """Weight of the second set beside the first."""
     penalty: float
+    alarms: float | None = None
+    """Share of the first set's positive rows that may fall below the threshold; None: it is 0.5."""
 
     def map(
         self, names: Sequence[str], positive: str, signs: Sequence[int], keep: NDArray[np.bool_]
@@ -169,14 +178,17 @@ class Fitting:
         truth = np.array([row.label == positive for row in self.first])
         figures = []
         for seed in range(repeats):
+            called = np.zeros(len(truth), bool)
             order = np.random.default_rng(seed).permutation(len(cases))
             fold = {cases[case]: place % folds for place, case in enumerate(order)}
             number = np.array([fold[row.case] for row in self.first])
             chance = np.zeros(len(truth))
             for one in range(folds):
                 weights, bias = self.map(names, positive, signs, number != one)
-                chance[number == one] = 1 / (1 + np.exp(-(inputs[number == one] @ weights + bias)))
-            called = chance >= 0.5
+                every = 1 / (1 + np.exp(-(inputs @ weights + bias)))
+                held = number == one
+                chance[held] = every[held]
+                called[held] = every[held] >= threshold_for(every[truth & ~held], self.alarms)
             bins = np.minimum((chance * 10).astype(int), 9)
             gap = sum(
                 abs(chance[bins == b].mean() - truth[bins == b].mean()) * (bins == b).mean()
@@ -201,12 +213,17 @@ def main() -> None:
     parser.add_argument("--model", type=Path, help="folder of the model; the embedded one without")
     parser.add_argument("--share", type=float, default=0.3)
     parser.add_argument("--penalty", type=float, default=0.01)
+    parser.add_argument(
+        "--alarms",
+        type=float,
+        help="share of supported claims that may fall below the threshold; 0.5 without",
+    )
     parser.add_argument("--joint", action="store_true", help="weigh the joint pass too")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     scorer = PremiseCachedScorer(options.model, joint_windows=6)
     first, second = rows(options.first, scorer), rows(options.second, scorer)
-    fitting = Fitting(first, second, options.share, options.penalty)
+    fitting = Fitting(first, second, options.share, options.penalty, options.alarms)
     everything = np.ones(len(first), bool)
     for names in (("single",), ("joint",), ("single", "joint"), SUPPORT, WITH_JOINT):
         signs = [1 if name in RISING else -1 for name in names]
@@ -219,7 +236,11 @@ def main() -> None:
     against = Fitting(rejected, (), 0.0, options.penalty)
     print(f"contradicted among the rejected: {against.validate(AGAINST, 'contradicted', [1] * len(AGAINST))}")
     opposed, start = against.map(AGAINST, "contradicted", [1] * len(AGAINST), np.ones(len(rejected), bool))
+    inputs = np.array([[row.features[name] for name in chosen] for row in first])
+    supported = np.array([row.label == "supported" for row in first])
+    chance = 1 / (1 + np.exp(-(inputs @ weights + bias)))
     calibration = Calibration(
+        threshold=threshold_for(chance[supported], options.alarms),
         weights={name: round(float(w), 4) for name, w in zip(chosen, weights, strict=True) if abs(w) > 1e-4},
         bias=round(bias, 4),
         contradiction_weights={
