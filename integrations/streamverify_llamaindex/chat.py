@@ -9,6 +9,7 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, MessageRole
+from llama_index.core.base.response.schema import StreamingResponse
 from llama_index.core.chat_engine.types import (
     AGENT_CHAT_RESPONSE_TYPE,
     BaseChatEngine,
@@ -109,7 +110,7 @@ class VerifyingChatEngine(BaseChatEngine):
 def _streamed(
     response: StreamingAgentChatResponse, question: str, found: Verification, held: Held
 ) -> StreamingAgentChatResponse:
-    pieces = found.stream(response.response_gen, nodes := _nodes(response), question)
+    pieces = found.stream(_words(response), nodes := _nodes(response), question)
 
     def deltas() -> Generator[ChatResponse, None, None]:
         shown: list[str] = []
@@ -162,6 +163,28 @@ def _nodes(response: AGENT_CHAT_RESPONSE_TYPE) -> list[NodeWithScore]:
         return response.source_nodes
     outputs = [tool.raw_output for tool in response.sources]
     return [node for output in outputs for node in getattr(output, "source_nodes", None) or ()]
+
+
+def _words(response: StreamingAgentChatResponse) -> Generator[str, None, None]:
+    """The engine's tokens; closing this ends the engine's thread, which would read the model to its end."""
+    tokens = response.response_gen
+    try:
+        for token in tokens:  # noqa: UP028 - `yield from` would wait for the thread before it is told
+            yield token
+    finally:
+        # Its one call that can be replaced from outside; it makes it for every token.
+        vars(response)["put_in_queue"] = _leave
+        tokens.close()
+        outputs = [tool.raw_output for tool in response.sources]
+        inner = [output.response_gen for output in outputs if isinstance(output, StreamingResponse)]
+        for stream in (response.chat_stream, *inner):
+            if stream is not None:
+                stream.close()
+
+
+def _leave(_token: str | None) -> None:
+    """End the thread that calls this, silently."""
+    raise SystemExit
 
 
 async def _tokens(response: StreamingAgentChatResponse) -> AsyncGenerator[str, None]:
