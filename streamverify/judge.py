@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from statistics import fmean
 
 from streamverify.calibration import Calibration, logit
 from streamverify.checks import Signals
@@ -25,7 +26,7 @@ from streamverify.types import Finding, FindingKind, Label, Span
 CONFLICT = 0.7
 """Two passages conflict about a claim where one entails and another contradicts it at least this surely."""
 
-MODEL_FEATURES = ("single", "joint", "second", "contradiction", "risk")
+MODEL_FEATURES = ("single", "joint", "second", "contradiction", "risk", "risk_mean")
 SIGNAL_FEATURES = tuple(field.name for field in fields(Signals))
 _NO_SIGNALS = dict.fromkeys(SIGNAL_FEATURES, 0.0)
 
@@ -36,17 +37,19 @@ def features(score: ClaimScore, signals: Signals) -> dict[str, float]:
     Returns:
         `single`, `second`: log-odds of the highest and second highest entailment of a single pass (equal
         where there is one pass); `joint`: of the joint pass, or `single` without one; `contradiction`:
-        log-odds of the highest contradiction of a single pass; `risk`: the mean of the three highest
-        token risks (0-1; 0 where tokens are not judged); and every field of `checks.Signals`.
+        log-odds of the highest contradiction of a single pass; `risk`, `risk_mean`: the mean of the
+        three highest token risks and of all of them (0-1; 0 where tokens are not judged); and every field
+        of `checks.Signals`.
     """
     entailment = [entry.score.entailment for entry in score.single]
-    risks = sorted((token.risk for token in score.tokens), reverse=True)[:3]
+    risks = sorted((token.risk for token in score.tokens), reverse=True) or [0.0]
     return {
         "single": logit(entailment[0]),
         "second": logit(entailment[min(1, len(entailment) - 1)]),
         "joint": logit(score.joint.entailment if score.joint is not None else entailment[0]),
         "contradiction": logit(max(entry.score.contradiction for entry in score.single)),
-        "risk": sum(risks) / len(risks) if risks else 0.0,
+        "risk": fmean(risks[:3]),
+        "risk_mean": fmean(risks),
         **signals.features(),
     }
 

@@ -35,6 +35,7 @@ RISING = frozenset({"single", "second", "joint"})
 SUPPORT = (
     "single",
     "risk",
+    "risk_mean",
     "number_missing",
     "value_unaligned",
     "date_missing",
@@ -221,7 +222,7 @@ def main() -> None:
     parser.add_argument("--joint", action="store_true", help="weigh the joint pass too")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    scorer = PremiseCachedScorer(options.model, joint_windows=6)
+    scorer = PremiseCachedScorer(options.model, joint_windows=3)
     first, second = rows(options.first, scorer), rows(options.second, scorer)
     fitting = Fitting(first, second, options.share, options.penalty, options.alarms)
     everything = np.ones(len(first), bool)

@@ -45,7 +45,7 @@ from streamverify.types import Fingerprint, Span
 
 _PASSAGE, _CLAIM = 0, 1
 _KEYS_VALUES = ("present_keys", "present_values")
-_JOINT = 6
+_JOINT = 3
 """Windows of the joint pass where the calibration weighs it."""
 _JUDGEMENT = ("logits", "token_logits")
 _INTEGERS = ("input_ids", "attention_mask", "segment", "past_mask")
@@ -92,7 +92,7 @@ class PremiseCachedScorer:
             single_passes: windows that get a single pass, those that share most with the claim; 1 or more.
                 Cited windows (`Claim.focus`) come on top.
             joint_windows: windows the joint pass sees at most, those that share most with the claim; below
-                2 there is none. None for 6 where the model's calibration weighs that pass, and none else:
+                2 there is none. None for 3 where the model's calibration weighs that pass, and none else:
                 a pass that decides nothing is not run.
 
         Raises:
@@ -216,12 +216,15 @@ class PremiseCachedScorer:
                 {*chosen, *several, *(window for group in claim.together for window in group)}
             )
         }
+        groups: list[tuple[int, ...]] = [(window,) for window in chosen]
+        if len(several) > 1:
+            groups.append(tuple(sorted(several)))
         # The passes of one claim share the cores: a verdict on an idle machine comes that much sooner.
-        judged = self._passes.map(lambda window: self._judge(encoding.ids, [pasts[window]], abort), chosen)
-        passes = dict(zip(chosen, judged, strict=True))
-        joints: dict[tuple[int, ...], NliScore] = {
-            (window,): _nli(logits) for window, (logits, _) in passes.items()
-        }
+        judged = self._passes.map(
+            lambda group: self._judge(encoding.ids, [pasts[window] for window in group], abort), groups
+        )
+        passes = dict(zip(groups, judged, strict=True))
+        joints = {group: _nli(logits) for group, (logits, _) in passes.items()}
 
         def joint(group: Sequence[int]) -> NliScore:
             members = tuple(sorted(set(group)))
@@ -231,24 +234,22 @@ class PremiseCachedScorer:
                 )
             return joints[members]
 
-        runs = len(passes)
         together = tuple(joint(group) for group in claim.together)
         whole = joint(several) if len(several) > 1 else None
-        runs += len(joints) - len(passes)
         single = tuple(
             sorted(
                 (WindowScore(window, joints[window,]) for window in chosen),
                 key=lambda entry: (-entry.score.entailment, entry.window),
             )
         )
-        risks = sigmoid(passes[single[0].window][1])
+        risks = sigmoid(passes[single[0].window,][1])
         return ClaimScore(
             single=single,
             joint=whole,
             together=together,
             tokens=_risks(encoding, risks),
             tokens_scored=length,
-            passes=runs,
+            passes=len(joints),
         )
 
     def _judge(

@@ -361,9 +361,10 @@ def test_a_span_that_is_not_in_its_claim_names_the_case(tmp_path, tokenizer_file
         load_set(path, load_tokenizer(tokenizer_file))
 
 
-def test_the_recipes_own_cases_can_be_read_and_do_not_overlap():
+@pytest.mark.parametrize("name", ["details", "contrasts"])
+def test_the_recipes_own_cases_can_be_read_and_do_not_overlap(name):
     folder = Path(export.__file__).with_name("sets")
-    train, held_out = (list(read_rows(folder / f"{n}.jsonl.gz")) for n in ("details", "details_dev"))
+    train, held_out = (list(read_rows(folder / f"{n}.jsonl.gz")) for n in (name, f"{name}_dev"))
     assert len(train) > 5 * len(held_out) > 0
     assert not {row["premise"] for row in train} & {row["premise"] for row in held_out}
     for rows in (train, held_out):
