@@ -14,7 +14,7 @@ import gzip
 import json
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -48,6 +48,14 @@ SUPPORT = (
     "tentative_missing",
 )
 WITH_JOINT = ("joint", *SUPPORT)
+COMPARED = {
+    "single passes alone": ("single",),
+    "joint pass alone": ("joint",),
+    "single passes and joint pass": ("single", "joint"),
+    "single passes, token risks and the checks": SUPPORT,
+    "all of these": WITH_JOINT,
+}
+"""Sets of features whose figures are printed, to tell what each part is worth."""
 AGAINST = (
     "contradiction",
     "negation_mismatch",
@@ -137,6 +145,23 @@ def fit(
     return best[:-1] / scale, float(best[-1])
 
 
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How far probabilities agree with labels, cross-validated."""
+
+    auroc: float
+    balanced_accuracy: float
+    missed_per_100: float
+    """Of those that should be above the threshold; false alarms where that means supported."""
+    calibration_error: float
+
+    def __str__(self) -> str:
+        return (
+            f"AUROC {self.auroc:.3f}, balanced accuracy {self.balanced_accuracy:.3f}, "
+            f"missed of 100 {self.missed_per_100:.1f}, calibration error {self.calibration_error:.3f}"
+        )
+
+
 def threshold_for(positive: Floats, alarms: float | None) -> float:
     """The threshold, in hundredths, below which this share of what should be above lies; 0.5 without one."""
     if alarms is None:
@@ -172,7 +197,7 @@ class Fitting:
 
     def validate(
         self, names: Sequence[str], positive: str, signs: Sequence[int], folds: int = 8, repeats: int = 4
-    ) -> str:
+    ) -> Agreement:
         """Cross-validated figures on the first set, cases never split, mean over repeated foldings."""
         cases = sorted({row.case for row in self.first})
         inputs = np.array([[row.features[name] for name in names] for row in self.first])
@@ -197,11 +222,7 @@ class Fitting:
             )
             balanced = (called[truth].mean() + (~called[~truth]).mean()) / 2
             figures.append((roc_auc_score(truth, chance), balanced, 100 * (~called[truth]).mean(), gap))
-        area, balanced, alarms, gap = np.mean(figures, 0)
-        return (
-            f"AUROC {area:.3f}, balanced accuracy {balanced:.3f}, "
-            f"missed of 100 {positive} {alarms:.1f}, calibration error {gap:.3f}"
-        )
+        return Agreement(*(round(float(value), 4) for value in np.mean(figures, 0)))
 
 
 def main() -> None:
@@ -220,17 +241,19 @@ def main() -> None:
         help="share of supported claims that may fall below the threshold; 0.5 without",
     )
     parser.add_argument("--joint", action="store_true", help="weigh the joint pass too")
+    parser.add_argument("--figures", type=Path, help="write the cross-validated figures here, for the card")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     scorer = PremiseCachedScorer(options.model, joint_windows=3)
     first, second = rows(options.first, scorer), rows(options.second, scorer)
     fitting = Fitting(first, second, options.share, options.penalty, options.alarms)
     everything = np.ones(len(first), bool)
-    for names in (("single",), ("joint",), ("single", "joint"), SUPPORT, WITH_JOINT):
-        signs = [1 if name in RISING else -1 for name in names]
-        print(
-            f"{len(names):2d} features, {names[0]}: {fitting.validate(names, 'supported', signs)}", flush=True
-        )
+    figures = {
+        name: fitting.validate(names, "supported", [1 if n in RISING else -1 for n in names])
+        for name, names in COMPARED.items()
+    }
+    for name, agreement in figures.items():
+        print(f"{name}: {agreement}", flush=True)
     chosen = WITH_JOINT if options.joint else SUPPORT
     weights, bias = fitting.map(chosen, "supported", [1 if n in RISING else -1 for n in chosen], everything)
     rejected = [row for row in first if row.label in ("unsupported", "contradicted")]
@@ -253,6 +276,9 @@ def main() -> None:
             f"{options.second.name} (development sets)"
         ),
     )
+    if options.figures is not None:
+        shown = {name: asdict(agreement) for name, agreement in figures.items()}
+        options.figures.write_text(json.dumps(shown, indent=1) + "\n", encoding="utf-8")
     options.out.write_text(calibration.model_dump_json(indent=2) + "\n", encoding="utf-8")
     print(options.out.read_text(encoding="utf-8"))
 

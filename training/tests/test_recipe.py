@@ -217,6 +217,12 @@ def test_a_release_has_calibration_card_and_checksums(released, finished, data, 
     monkeypatch.setattr("sys.argv", ["card", str(folder), *arguments])
     card.main()
     assert "Sets whose source states no licence: pairs." in (folder / "README.md").read_text()
+    fused = tmp_path / "fused.json"
+    row = {"auroc": 0.75, "balanced_accuracy": 0.7, "missed_per_100": 20, "calibration_error": 0.05}
+    fused.write_text(json.dumps({"all of these": row}))
+    monkeypatch.setattr("sys.argv", ["card", str(folder), *arguments, "--fused", str(fused)])
+    card.main()
+    assert "| all of these | 0.750 | 0.700 | 20.0 | 0.050 |" in (folder / "README.md").read_text()
     listed = {line.split("  ")[1] for line in (folder / "sha256sums").read_text().splitlines()}
     assert listed | {"sha256sums"} == {path.name for path in folder.iterdir()}
 
