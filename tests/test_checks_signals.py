@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import astuple
+from dataclasses import astuple, replace
 
 import pytest
 from hypothesis import given
@@ -33,7 +33,24 @@ def test_a_sentence_copied_from_a_passage_raises_nothing(texts, data):
     near = data.draw(st.sampled_from([(), ((texts.index(claim), 0, len(claim)),)]))
     checked = check(Claim(claim), index, near=near)
     assert checked.findings == ()
-    assert set(astuple(checked.signals)) == {0.0}
+    assert set(astuple(replace(checked.signals, verbatim=0.0))) == {0.0}
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        ("Barley was ground here until 1950.", 1),
+        ("barley was ground here, until 1950", 1),
+        ("Barley was ground here until 1905.", 0),
+        ("Barley was ground here.", 0),
+        ("Nobody says that barley was ground here until 1950.", 0),
+        ("The mill closed.", 1),
+        ("Or a barn.", 0),
+    ],
+)
+def test_only_a_whole_sentence_of_a_passage_is_verbatim(claim, expected):
+    text = "The mill closed. Barley was ground here until 1950. It is a museum, or a barn."
+    assert check(Claim(claim), SourceIndex([Passage("a", text)])).signals.verbatim == expected
 
 
 @given(st.text(max_size=120), facts)

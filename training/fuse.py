@@ -12,10 +12,12 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import random
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +31,7 @@ from streamverify.scorers.protocol import Abort
 from streamverify.segment import segment
 from streamverify.types import Passage
 
-RISING = frozenset({"single", "second", "joint"})
+RISING = frozenset({"single", "second", "joint", "verbatim"})
 """Features whose weight for P(supported) may not be negative; that of every other may not be positive."""
 
 SUPPORT = (
@@ -46,6 +48,7 @@ SUPPORT = (
     "general_missing",
     "causal_missing",
     "tentative_missing",
+    "verbatim",
 )
 WITH_JOINT = ("joint", *SUPPORT)
 COMPARED = {
@@ -78,11 +81,28 @@ class Row:
     features: dict[str, float]
 
 
-def rows(path: Path, scorer: PremiseCachedScorer) -> list[Row]:
-    """Every claim of a set of whole answers or of single claims."""
+def read(path: Path) -> list[dict[str, Any]]:
+    """The records of a set of whole answers or of single claims."""
     opener = gzip.open if path.suffix == ".gz" else open
     with opener(path, "rt", encoding="utf-8") as lines:
-        records = [json.loads(line) for line in lines if line.strip()]
+        return [json.loads(line) for line in lines if line.strip()]
+
+
+def copied(records: Sequence[dict[str, Any]], seed: int = 1) -> list[dict[str, Any]]:
+    """One sentence of each passage of a set of single claims, as a claim: supported, if anything is."""
+    rng = random.Random(seed)
+    passages = sorted({record["premise"] for record in records})
+    found = []
+    for number, passage in enumerate(passages):
+        whole = [s.text.strip() for s in segment(passage) if len(s.text.split()) > 4]
+        if whole:
+            claim = rng.choice(whole)
+            found.append({"id": f"copied-{number}", "premise": passage, "claim": claim, "label": "entail"})
+    return found
+
+
+def rows(records: Sequence[dict[str, Any]], scorer: PremiseCachedScorer) -> list[Row]:
+    """Every claim of the records."""
     basis = Basis(scorer, scorer.traits.calibration)
     with ThreadPoolExecutor(scorer.traits.concurrency) as pool:
         return [
@@ -90,7 +110,7 @@ def rows(path: Path, scorer: PremiseCachedScorer) -> list[Row]:
         ]
 
 
-def measured(basis: Basis, record: dict[str, object]) -> Iterator[Row]:
+def measured(basis: Basis, record: dict[str, Any]) -> Iterator[Row]:
     """The claims of one record, read and scored as a stream would."""
     answer, passages, labels = _parts(record)
     assessor = basis.assessor(passages, record.get("question"), Abort())
@@ -108,7 +128,7 @@ def measured(basis: Basis, record: dict[str, object]) -> Iterator[Row]:
         yield Row(case, label, dict(features))
 
 
-def _parts(record: dict[str, object]) -> tuple[str, list[Passage], list[tuple[int, int, str]]]:
+def _parts(record: dict[str, Any]) -> tuple[str, list[Passage], list[tuple[int, int, str]]]:
     if "sentences" not in record:
         names = {"entail": "supported", "contradict": "contradicted", "neutral": "unsupported"}
         claim = record["claim"]
@@ -245,7 +265,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     scorer = PremiseCachedScorer(options.model, joint_windows=3)
-    first, second = rows(options.first, scorer), rows(options.second, scorer)
+    held_out = read(options.second)
+    first, second = rows(read(options.first), scorer), rows([*held_out, *copied(held_out)], scorer)
     fitting = Fitting(first, second, options.share, options.penalty, options.alarms)
     everything = np.ones(len(first), bool)
     figures = {

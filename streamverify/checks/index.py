@@ -17,7 +17,7 @@ from streamverify.checks.dates import Date, DatePool, dates, spans
 from streamverify.checks.negation import Statement, statements
 from streamverify.checks.numbers import QuantityPool
 from streamverify.checks.quantities import Quantity, quantities
-from streamverify.checks.quotes import plain
+from streamverify.checks.quotes import LEAST_WORDS, plain
 from streamverify.checks.words import WORD, content_stems, fold, stem, strip_possessive
 from streamverify.types import Passage, Span
 
@@ -177,6 +177,12 @@ class View:
     def plain(self) -> tuple[str, ...]:
         """The words of each text, for look-ups of quotations."""
         return tuple(plain(source.text) for source in self.sources)
+
+    @cached_property
+    def plain_sentences(self) -> frozenset[str]:
+        """The words of each sentence of the passages that has three or more."""
+        found = (plain(sentence.text) for _, sentence in self.statements)
+        return frozenset(words for words in found if words.count(" ") > LEAST_WORDS)
 
 
 def _not_years(found: Sequence[Date]) -> list[Span]:

@@ -18,7 +18,7 @@ from streamverify.checks.names import Name, missing, names
 from streamverify.checks.negation import mismatch
 from streamverify.checks.numbers import derivable, reachable, rival
 from streamverify.checks.quantities import Quantity, quantities
-from streamverify.checks.quotes import near_miss, occurs, quotations
+from streamverify.checks.quotes import near_miss, occurs, plain, quotations
 from streamverify.checks.words import content_stems
 from streamverify.scorers.protocol import Claim
 from streamverify.types import Finding, FindingKind
@@ -87,6 +87,8 @@ class Signals:
     """1 when the claim gives a cause or a purpose and no near source has a word for either."""
     tentative_missing: float = 0.0
     """1 when the claim says probably, expected, should, … and no near source does."""
+    verbatim: float = 0.0
+    """1 when the claim is, word for word, a whole sentence of a near source."""
 
     def features(self) -> dict[str, float]:
         """Field names to values, in the order of the fields."""
@@ -330,7 +332,9 @@ class _Check:
             "causal_missing": coverage.CAUSAL,
             "tentative_missing": coverage.TENTATIVE,
         }
+        copied = self._near.size <= READ_CLOSELY and plain(self._text) in self._near.plain_sentences
         return {
+            "verbatim": float(copied),
             "uncovered": 1 - coverage.covered(stems, self._near),
             "uncovered_all": 1 - coverage.covered(stems, self._all),
             "scattered": 1 - together,

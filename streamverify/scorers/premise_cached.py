@@ -77,7 +77,7 @@ class PremiseCachedScorer:
         threads: int | None = None,
         cache_bytes: int = 512 * 2**20,
         cache_precision: CachePrecision = "float32",
-        single_passes: int = 4,
+        single_passes: int = 3,
         joint_windows: int | None = None,
     ) -> None:
         """Load and check the model.
