@@ -218,9 +218,22 @@ def langchain_chain(setting: Setting) -> Any:
     return langchain_model(setting) | StrOutputParser()
 
 
-def runnable_by_hand(setting: Setting) -> Run:
+def chain_by_hand(setting: Setting) -> Run:
     chain = langchain_chain(setting)
     return lambda: into_core(setting, chain.astream(QUESTION))
+
+
+def runnable_by_hand(setting: Setting) -> Run:
+    """A step of the chain, as the adapter is one: what it costs to be a step is LangChain's."""
+    from langchain_core.runnables import RunnableGenerator
+
+    async def checked(texts: AsyncIterator[str]) -> AsyncIterator[str]:
+        async with setting.verifier.stream(texts, setting.sources, policy=setting.policy) as stream:
+            async for text in stream.text():
+                yield text
+
+    chain = langchain_chain(setting) | RunnableGenerator(checked)
+    return lambda: read(chain.astream(QUESTION))
 
 
 def runnable_adapted(setting: Setting) -> Run:
@@ -369,7 +382,7 @@ ADAPTERS = (
     Adapter("Anthropic messages", messages_by_hand, messages_adapted),
     Adapter("LangChain VerifiedRunnable", runnable_by_hand, runnable_adapted),
     Adapter("LangChain VerifiedChatModel", chat_model_by_hand, chat_model_adapted),
-    Adapter("LangChain GroundingCallbackHandler", runnable_by_hand, handler_adapted),
+    Adapter("LangChain GroundingCallbackHandler", chain_by_hand, handler_adapted),
     Adapter("LlamaIndex query engine", query_by_hand, query_adapted),
     Adapter("SSE, streamverify protocol", sse_by_hand, sse_adapted),
 )
