@@ -189,7 +189,7 @@ async def run(options: argparse.Namespace) -> dict[str, object]:
                 result["citations"] = record
                 print(text, flush=True)
     print("\n" + figure_table(results))
-    return {"machine": describe(), "command": sys.argv, "results": results}
+    return {"machine": describe(), "command": [Path(part).name if Path(part).is_absolute() else part for part in sys.argv], "results": results}
 
 
 def main() -> int:
