@@ -189,7 +189,8 @@ async def run(options: argparse.Namespace) -> dict[str, object]:
                 result["citations"] = record
                 print(text, flush=True)
     print("\n" + figure_table(results))
-    return {"machine": describe(), "command": [Path(part).name if Path(part).is_absolute() else part for part in sys.argv], "results": results}
+    command = [Path(part).name if Path(part).is_absolute() else part for part in sys.argv]
+    return {"machine": describe(), "command": command, "results": results}
 
 
 def main() -> int:
