@@ -294,7 +294,7 @@ def main() -> None:
         contradiction_bias=round(start, 4),
         fitted_on=(
             f"{options.first.name} and, at {options.share:g} of its weight, "
-            f"{options.second.name} (development sets)"
+            f"{options.second.name} with a sentence copied from each passage (development sets)"
         ),
     )
     if options.figures is not None:
