@@ -10,13 +10,21 @@ from __future__ import annotations
 import contextvars
 import sys
 from collections.abc import Callable, Coroutine
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
+
+
+class Spawned(Protocol):
+    """A task of its own."""
+
+    def cancel(self) -> object:
+        """Cancel it: on asyncio once, which lets what it runs clean up with waits of its own."""
+        ...
 
 
 class Loop(Protocol):
     """What is needed of a running event loop."""
 
-    def spawn(self, run: Callable[[], Coroutine[Any, Any, None]], name: str) -> object:
+    def spawn(self, run: Callable[[], Coroutine[Any, Any, None]], name: str) -> Spawned:
         """Start a task in a copy of the caller's context; it must not raise. Keep the result alive."""
         ...
 
@@ -32,7 +40,7 @@ class _AsyncioLoop:
         self._asyncio = asyncio
         self._loop = asyncio.get_running_loop()
 
-    def spawn(self, run: Callable[[], Coroutine[Any, Any, None]], name: str) -> object:
+    def spawn(self, run: Callable[[], Coroutine[Any, Any, None]], name: str) -> Spawned:
         return self._asyncio.create_task(run(), name=name)
 
     def call_soon(self, callback: Callable[[], object]) -> None:
@@ -47,9 +55,15 @@ class _TrioLoop:
         self._trio = trio
         self._token = trio.lowlevel.current_trio_token()
 
-    def spawn(self, run: Callable[[], Coroutine[Any, Any, None]], name: str) -> object:
-        context = contextvars.copy_context()
-        return self._trio.lowlevel.spawn_system_task(run, name=name, context=context)
+    def spawn(self, run: Callable[[], Coroutine[Any, Any, None]], name: str) -> Spawned:
+        scope = self._trio.CancelScope()
+
+        async def scoped() -> None:
+            with scope:
+                await run()
+
+        self._trio.lowlevel.spawn_system_task(scoped, name=name, context=contextvars.copy_context())
+        return cast("Spawned", scope)
 
     def call_soon(self, callback: Callable[[], object]) -> None:
         try:

@@ -17,12 +17,13 @@ import contextlib
 import math
 import threading
 from collections import deque
-from collections.abc import AsyncIterable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Generic, TypeVar, cast
 
 import anyio
+import anyio.lowlevel
 from anyio.abc import TaskGroup
 
 from streamverify._loop import current_loop
@@ -31,7 +32,7 @@ from streamverify.errors import StreamStateError
 from streamverify.events import Event, StreamFailed, StreamFinished, StreamHalted, TextReleased
 from streamverify.moves import Cited, Ended, Key, Other, Shown, Translator, Words
 from streamverify.pipe import Pipe
-from streamverify.sources import close_source, pieces_of
+from streamverify.sources import CLOSE_SECONDS, close_source, pieces_of
 from streamverify.stream import VerifiedStream
 from streamverify.turns import Turns
 from streamverify.types import Passage, Report, Span
@@ -159,8 +160,9 @@ class Relay(Generic[T]):
         self._source, self._translator = source, translator
         self._open_stream, self._holds, self._on_event = open_stream, holds, on_event
         self._loop, self._thread = current_loop(), threading.get_ident()
-        self._scope, self._reading = anyio.CancelScope(), anyio.CancelScope()
-        self._finished = anyio.Event()
+        self._scope = anyio.CancelScope()
+        self._drained, self._finished = anyio.Event(), anyio.Event()
+        self._wanted, self._reads = True, False
         self._queue: _Queue[T] = _Queue()
         self._channels: dict[Key, _Channel[T]] = {}
         self._spare: _Channel[T] | None = None
@@ -228,20 +230,56 @@ class Relay(Generic[T]):
             self.chunks.end(ended)
 
     async def _read(self) -> None:
-        # What the source yields is the translator's affair; these two functions never look at it.
+        """Have the source read in a task of its own, and wait until it was closed.
+
+        A cancel scope cancels again whatever still waits, and some generators (LangChain's) wait while they
+        clean up; interrupted in that, they would stay open until the garbage collector comes by.
+        """
+        self._reading = self._loop.spawn(self._drain, "streamverify-source")
+        try:
+            await self._drained.wait()
+        finally:
+            self._end_reading()
+            with anyio.move_on_after(CLOSE_SECONDS, shield=True):
+                await self._drained.wait()
+
+    def _end_reading(self) -> None:
+        self._wanted = False
+        if self._reads:
+            self._reads = False
+            self._reading.cancel()
+
+    async def _drain(self) -> None:
+        # What the source yields is the translator's affair; this and what it calls never look at it.
         source = cast("AsyncIterable[str]", self._source)
         items = pieces_of(source)
         try:
-            with self._reading:
-                turns = Turns(items)
-                with contextlib.suppress(StopAsyncIteration):
-                    while True:
-                        await self._take(cast("T", await turns.next()))
-                        await turns.rest()
+            await self._take_all(items)
+            # Closed when no error is being handled: the source's generators would be kept alive by it.
+            await close_source(source, items)
+        except Exception as error:  # noqa: BLE001 - the source's own, in closing itself: raised to the reader
+            self._failure = self._failure or error
+        finally:
+            self._drained.set()
+
+    async def _take_all(self, items: AsyncIterator[str]) -> None:
+        turns = Turns(items)
+        try:
+            self._reads = True
+            while self._wanted:
+                await self._take(cast("T", await turns.next()))
+                await turns.rest()
+            # Ended from within `_take`: the cancellation that waits must not hit the source's closing.
+            await anyio.lowlevel.checkpoint()
+        except StopAsyncIteration:
+            return
+        except anyio.get_cancelled_exc_class():
+            if self._wanted:  # not by us: the source ended itself so
+                self._failure = RuntimeError("the source was cancelled from within")
         except Exception as error:  # noqa: BLE001 - the provider's own: raised to the reader as it is
             self._failure = error
         finally:
-            await close_source(source, items)
+            self._reads = False
 
     async def _take(self, chunk: T) -> None:
         if not self._holds:
@@ -338,7 +376,7 @@ class Relay(Generic[T]):
         elif isinstance(event, StreamHalted):
             self._halted = True
             self._queue.forget(key)
-            self._reading.cancel()
+            self._end_reading()
         elif isinstance(event, StreamFinished | StreamFailed):
             channel.shown = math.inf
         self._advance()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import threading
 from dataclasses import dataclass, field
@@ -182,6 +183,53 @@ async def test_the_providers_error_arrives_as_itself_and_after_it_nothing():
     assert got == [Chunk(0, "The mill stands. "), Chunk(0, "Barley"), Chunk(0, mark="7")]
     assert stream.reports[0].outcome == "failed"
     assert provider.closed.is_set()
+
+
+@pytest.mark.anyio
+async def test_a_source_that_waits_while_it_cleans_up_is_not_interrupted(anyio_backend_name):
+    done = []
+
+    async def source():
+        try:
+            yield Chunk(0, "The mill stands. ")
+            await anyio.sleep_forever()
+        finally:
+            for step in range(3):
+                with anyio.CancelScope(shield=anyio_backend_name == "trio"):
+                    await anyio.lowlevel.checkpoint()
+                done.append(step)
+
+    async with verifier_of() as verifier:
+        async with VerifiedChunks(source(), Toy(), PASSAGES, verifier=verifier, policy=Flag()) as stream:
+            assert await anext(stream) == Chunk(0, "The mill stands. ")
+        assert done == [0, 1, 2]
+
+
+def test_a_source_that_is_cancelled_from_within_does_not_look_complete():
+    async def source():
+        yield Chunk(0, "The mill stands.")
+        raise asyncio.CancelledError
+
+    async def run():
+        async with verifier_of() as verifier:
+            stream = VerifiedChunks(source(), Toy(), PASSAGES, verifier=verifier, policy=Flag())
+            with pytest.raises(RuntimeError, match="cancelled from within"):
+                async for _ in stream:
+                    pass
+        assert stream.reports[0].outcome == "failed"
+
+    asyncio.run(run())
+
+
+@pytest.mark.anyio
+async def test_a_stream_closed_before_its_source_has_begun_closes_it(anyio_backend_name):
+    provider = Provider([Chunk(0, "The mill stands. ")], endless=True)
+    async with verifier_of() as verifier:
+        async with VerifiedChunks(provider, Toy(), PASSAGES, verifier=verifier):
+            pass
+        assert provider.closed.is_set()
+        if anyio_backend_name == "asyncio":  # trio's system tasks have no list
+            assert not [t for t in asyncio.all_tasks() if t.get_name().startswith("streamverify-")]
 
 
 @pytest.mark.anyio

@@ -13,7 +13,6 @@ from langchain_core.runnables.config import merge_configs
 from streamverify import Policy, Report, Verifier, passages_from
 from streamverify.adapters import Shown, VerifiedChunks, VerifiedSyncChunks, Words, shared_verifier
 from streamverify_langchain.announce import Announcer
-from streamverify_langchain.apart import apart
 from streamverify_langchain.documents import DocumentTap, documents_in
 from streamverify_langchain.texts import Shape
 from streamverify_langchain.translator import ChunkTranslator
@@ -141,7 +140,7 @@ class VerifiedRunnable(Runnable[Input, Output]):
         call = self._begin(first)
         source = self.inner.atransform(call.awatched(first, input), self._tapped(config, call), **kwargs)
         chunks: VerifiedChunks[Any] = VerifiedChunks(
-            apart(source),
+            source,
             call.translator,
             self._passages or None,
             verifier=self._verifier,

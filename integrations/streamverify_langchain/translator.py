@@ -19,7 +19,7 @@ class ChunkTranslator:
 
         Args:
             shape: finds the text.
-            seen: told every chunk before it is read.
+            seen: told every chunk that may be more than text before it is read.
         """
         self._shape, self._seen = shape, seen
         self._channel, self._length = 0, 0
@@ -31,10 +31,15 @@ class ChunkTranslator:
         Raises:
             UsageError: the chunk is nothing that can be verified.
         """
-        self._seen(chunk)
         self._chunks += 1
-        self._answers += self._shape.carries_answer(chunk)
         key, start = self._channel, self._length
+        if isinstance(chunk, str) and chunk:  # most are: nothing but text
+            self._answers += 1
+            self._length += len(chunk)
+            yield Words(key, chunk, _itself)
+            return
+        self._seen(chunk)
+        self._answers += self._shape.carries_answer(chunk)
         texts = self._shape.texts(chunk)
         for part in texts:
             if part.text:
@@ -76,3 +81,7 @@ class ChunkTranslator:
         if isinstance(answer, str) or answer is None:
             return False
         return getattr(answer, "chunk_position", "last") == "last"  # a whole message is its own last chunk
+
+
+def _itself(text: str) -> Any:
+    return text

@@ -43,6 +43,7 @@ class Talk:
             self._fail()
             self.go_on.wait(20)
             for _ in range(1000):
+                self.closed.wait(0.001)  # a model takes its time, in which whoever reads it gets a turn
                 yield SENTENCE
         except (GeneratorExit, ModelBroke):  # not at its own end
             self.closed.set()
