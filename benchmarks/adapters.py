@@ -1,6 +1,6 @@
 """What an adapter adds to the bare core: the same paced answer three ways, in turn, in one run.
 
-    python benchmarks/adapters.py                 every adapter, flagging and redacting; ten minutes
+    python benchmarks/adapters.py                 every adapter, flagging and redacting; forty minutes
     python benchmarks/adapters.py --only SSE      those whose name has this in it
     python benchmarks/adapters.py --check         exit 1 where an adapter takes 3 % more, in time or in CPU
     python benchmarks/adapters.py --json FILE     also write the figures
@@ -23,6 +23,7 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import math
 import os
 import statistics
 import sys
@@ -43,6 +44,8 @@ BAR = 0.03
 RATE = 100.0
 PIECES = 200
 UNTHROTTLED_PIECES = 3000
+SCRIPTED_ROUNDS = 3
+"""Rounds under the scripted scorer for each with the model: what they tell apart is smaller."""
 POLICIES: dict[str, Policy] = {"flag": Flag(), "redact": Redact()}
 
 
@@ -67,6 +70,8 @@ class Figures:
     """By hand less core."""
     adapter_cpu_us: float
     """Adapter less by hand."""
+    adapter_cpu_error_us: float
+    """Standard error of that median, as that of a normal distribution."""
     adapter_cpu_share: float
     """Of the core's with the embedded model."""
     unthrottled_us: float
@@ -112,17 +117,19 @@ async def measure(adapter: Adapter, policy: Policy, repeats: int) -> Figures:
     async with Verifier() as verifier:
         real = await in_turn(adapter, of(verifier, PIECES, RATE), repeats)
     async with Verifier(ScriptedScorer()) as verifier:
-        paced = await in_turn(adapter, of(verifier, PIECES, RATE), repeats)
+        paced = await in_turn(adapter, of(verifier, PIECES, RATE), repeats * SCRIPTED_ROUNDS)
         unthrottled = await in_turn(adapter, of(verifier, UNTHROTTLED_PIECES, None), repeats)
     median = statistics.median
     core_cpu = median(bare.cpu for bare, _, _ in real) / PIECES * 1e6
-    adapter_cpu = median(adapted.cpu - hand.cpu for _, hand, adapted in paced) / PIECES * 1e6
+    own = [(adapted.cpu - hand.cpu) / PIECES * 1e6 for _, hand, adapted in paced]
+    adapter_cpu = median(own)
     return Figures(
         total_ratio=median(adapted.total / bare.total for bare, _, adapted in real),
         total_ratio_by_hand=median(hand.total / bare.total for bare, hand, _ in real),
         core_cpu_us=core_cpu,
         framework_cpu_us=median(hand.cpu - bare.cpu for bare, hand, _ in paced) / PIECES * 1e6,
         adapter_cpu_us=adapter_cpu,
+        adapter_cpu_error_us=1.2533 * statistics.stdev(own) / math.sqrt(len(own)),
         adapter_cpu_share=adapter_cpu / core_cpu,
         unthrottled_us=median(
             (adapted.total - hand.total) / UNTHROTTLED_PIECES * 1e6 for _, hand, adapted in unthrottled
@@ -144,9 +151,9 @@ def main() -> int:
     missed = False
     print(
         f"| adapter | policy | total / core at {RATE:g}/s | of it the framework | CPU core us/piece | "
-        "framework | adapter | adapter's share | unthrottled us/piece |"
+        "framework | adapter | +- | adapter's share | unthrottled us/piece |"
     )
-    print("|---|---|---|---|---|---|---|---|---|")
+    print("|---|---|---|---|---|---|---|---|---|---|")
     for adapter in ADAPTERS:
         if options.only.lower() not in adapter.name.lower():
             continue
@@ -157,7 +164,7 @@ def main() -> int:
             print(
                 f"| {adapter.name} | {name} | {f.total_ratio:.4f} | {f.total_ratio_by_hand:.4f} | "
                 f"{f.core_cpu_us:.0f} | {f.framework_cpu_us:.0f} | {f.adapter_cpu_us:.0f} | "
-                f"{f.adapter_cpu_share:.1%} | {f.unthrottled_us:.0f} |",
+                f"{f.adapter_cpu_error_us:.0f} | {f.adapter_cpu_share:.1%} | {f.unthrottled_us:.0f} |",
                 flush=True,
             )
     if options.json is not None:
@@ -166,6 +173,7 @@ def main() -> int:
             "load": os.getloadavg(),
             "command": sys.argv,
             "repeats": options.repeats,
+            "scripted_rounds": options.repeats * SCRIPTED_ROUNDS,
             "pieces": PIECES,
             "rows": rows,
         }

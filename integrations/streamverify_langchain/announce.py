@@ -48,6 +48,11 @@ class Announcer:
         elif isinstance(event, StreamFinished | StreamHalted | StreamFailed):
             self._waiting.append((REPORT, report_data(event.report, holds=self._holds)))
 
+    @property
+    def waiting(self) -> bool:
+        """Whether there is something to tell."""
+        return bool(self._waiting)
+
     def take(self) -> Iterator[Announcement]:
         """What was not told yet, in order."""
         waiting, self._waiting = self._waiting, []

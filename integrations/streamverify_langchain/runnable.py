@@ -152,7 +152,8 @@ class VerifiedRunnable(Runnable[Input, Output]):
         async with chunks:
             try:
                 async for chunk in chunks:
-                    await _adispatch(call.announcer, config)
+                    if call.announcer.waiting:  # not after most chunks
+                        await _adispatch(call.announcer, config)
                     yield chunk
             except Exception:
                 await _adispatch(call.announcer, config)
