@@ -267,7 +267,8 @@ class Relay(Generic[T]):
         try:
             self._reads = True
             while self._wanted:
-                await self._take(cast("T", await turns.next()))
+                self._take(cast("T", await turns.next()))
+                await self._room()
                 await turns.rest()
             # Ended from within `_take`: the cancellation that waits must not hit the source's closing.
             await anyio.lowlevel.checkpoint()
@@ -281,12 +282,19 @@ class Relay(Generic[T]):
         finally:
             self._reads = False
 
-    async def _take(self, chunk: T) -> None:
+    async def _room(self) -> None:
+        if self.chunks.full:
+            await self.chunks.room()
+        for channel in tuple(self._channels.values()):
+            if channel.pieces.full:
+                await channel.pieces.room()
+
+    def _take(self, chunk: T) -> None:
         if not self._holds:
             self._emit([chunk])
         for move in self._translator.read(chunk, self.released):
             if isinstance(move, Words):
-                await self._feed(move)
+                self._feed(move)
             elif isinstance(move, Cited):
                 self._cite(move)
             elif isinstance(move, Ended):
@@ -294,10 +302,8 @@ class Relay(Generic[T]):
                     channel.end()
             elif self._holds:
                 self._keep(move)
-        if self.chunks.full:
-            await self.chunks.room()
 
-    async def _feed(self, words: Words[T]) -> None:
+    def _feed(self, words: Words[T]) -> None:
         if not words.text:
             return
         channel = self._channel(words.key)
@@ -305,8 +311,6 @@ class Relay(Generic[T]):
             channel.parts.append((channel.length, words))
         channel.length += len(words.text)
         channel.answer.append(words.text)
-        if channel.pieces.full:
-            await channel.pieces.room()
         channel.pieces.put(words.text)  # a stream that ended by itself reads no more; `_follow` tells why
 
     def _cite(self, move: Cited) -> None:

@@ -69,6 +69,8 @@ class Plan:
     seed: int
     full_attention: bool = False
     own_only: bool = False
+    data_part: float = 1.0
+    """Share of the contexts of each hand-written set that is used: for a curve over the amount of data."""
 
 
 @dataclass(slots=True)
@@ -123,6 +125,8 @@ def load_groups(
         contexts = load_cached(path, tokenizer, plan.run / "cache")
         if spec.name == HELD_OUT:
             contexts, held_out = contexts[:-HELD_OUT_CONTEXTS], contexts[-HELD_OUT_CONTEXTS:]
+        if spec.group == "hand":
+            contexts = some_of(contexts, plan.data_part)
         groups.setdefault(spec.group, []).append((spec.weight, contexts))
         manifest.append(
             {
@@ -137,6 +141,12 @@ def load_groups(
         )
     (plan.run / "manifest.json").write_text(json.dumps(manifest, indent=1))
     return groups, held_out
+
+
+def some_of(contexts: list[Context], part: float) -> list[Context]:
+    """A share of the contexts; a larger share holds all of a smaller one."""
+    order = np.random.default_rng(0).permutation(len(contexts))
+    return [contexts[i] for i in sorted(order[: round(part * len(contexts))])]
 
 
 def mixed(
@@ -376,6 +386,7 @@ def parse_plan() -> Plan:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--full-attention", action="store_true", help="train a cross-encoder instead")
     parser.add_argument("--own-only", action="store_true", help="show claims their own windows only")
+    parser.add_argument("--data-part", type=float, default=1.0, help="share of the hand-written contexts")
     return Plan(**cast("dict[str, object]", vars(parser.parse_args())))  # type: ignore[arg-type]
 
 

@@ -38,6 +38,8 @@ class ChatTranslator:
             finished = getattr(choice, "finish_reason", None)
             if text:
                 yield Words(index, text, partial(_with_text, chunk, position))
+                if not finished and _says_no_more(delta):  # as most chunks do not
+                    continue
             fields = _fields(delta)
             if citations := fields.get("annotations"):
                 yield Cited(index, citations)
@@ -94,6 +96,13 @@ def _one_choice(chunk: Any, position: int) -> Any:
     if getattr(made.choices[0], "logprobs", None) is not None:
         made.choices[0].logprobs = None
     return made
+
+
+def _says_no_more(delta: Any) -> bool:
+    """Whether a delta says nothing but text."""
+    if getattr(delta, "model_extra", None):
+        return False
+    return not any(value and name not in _PLAIN and name[0] != "_" for name, value in vars(delta).items())
 
 
 def _fields(delta: Any) -> dict[str, Any]:
