@@ -1,6 +1,6 @@
 """What an adapter adds to the bare core: the same paced answer three ways, in turn, in one run.
 
-    python benchmarks/adapters.py                 every adapter, flagging and redacting; forty minutes
+    python benchmarks/adapters.py                 every adapter, flagging and redacting; thirty minutes
     python benchmarks/adapters.py --only SSE      those whose name has this in it
     python benchmarks/adapters.py --check         exit 1 where an adapter takes 3 % more, in time or in CPU
     python benchmarks/adapters.py --json FILE     also write the figures
@@ -14,8 +14,8 @@ starts, and the passages are encoded once for all three.
 Total time is with the embedded model at 100 pieces a second: adapter / core, what the framework itself takes
 included. Paced, waiting hides work, so the adapter's own work is told as CPU too: adapter less by hand, as a
 share of what the core takes with the embedded model. The difference is measured under a scripted scorer, at
-400 pieces a second, because one forward pass varies by more than an adapter costs. Unthrottled is the same difference where
-nothing waits, in microseconds of time a piece. Every figure is the median over pairs of runs.
+400 pieces a second, because one forward pass varies by more than an adapter costs. Unthrottled is the same
+difference where nothing waits, in microseconds of time a piece. Every figure is the median over pairs of runs.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ PIECES = 200
 UNTHROTTLED_PIECES = 3000
 SCRIPTED_RATE = 400.0
 SCRIPTED_ROUNDS = 10
-"""Rounds under the scripted scorer for each with the model. What they tell apart is small, and three rounds at
-`RATE` left it uncertain by 2 % of what the core takes."""
+"""Rounds under the scripted scorer for each with the model: three at `RATE` left what they tell apart uncertain
+by 2 % of what the core takes."""
 POLICIES: dict[str, Policy] = {"flag": Flag(), "redact": Redact()}
 
 
