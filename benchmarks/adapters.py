@@ -15,7 +15,7 @@ Total time is with the embedded model at 100 pieces a second: adapter / core, wh
 included. Paced, waiting hides work, so the adapter's own work is told as CPU too: adapter less by hand, as a
 share of what the core takes with the embedded model. The difference is measured under a scripted scorer, at
 400 pieces a second, because one forward pass varies by more than an adapter costs. Unthrottled is the same
-difference where nothing waits, in microseconds of time a piece. Every figure is the median over pairs of runs.
+difference where nothing waits, in microseconds of time a piece. Figures are medians over pairs of runs.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ PIECES = 200
 UNTHROTTLED_PIECES = 3000
 SCRIPTED_RATE = 400.0
 SCRIPTED_ROUNDS = 10
-"""Rounds under the scripted scorer for each with the model: three at `RATE` left what they tell apart uncertain
-by 2 % of what the core takes."""
+"""Rounds under the scripted scorer for each with the model: three at `RATE` left what they tell apart
+uncertain by 2 % of what the core takes."""
 POLICIES: dict[str, Policy] = {"flag": Flag(), "redact": Redact()}
 
 
