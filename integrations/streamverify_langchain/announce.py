@@ -33,13 +33,21 @@ class Announcer:
     learn from a verdict what a reader may not see.
     """
 
-    def __init__(self, *, holds: bool) -> None:
-        self._holds = holds
+    def __init__(self, *, holds: bool, heard: bool = True) -> None:
+        """Nothing was told yet.
+
+        Args:
+            holds: whether the policy holds text.
+            heard: whether anybody listens; where nobody does, nothing is made.
+        """
+        self._holds, self._heard = holds, heard
         self._sentences: dict[tuple[Key, int], Sentence] = {}
         self._waiting: list[Announcement] = []
 
     def __call__(self, key: Key, event: Event) -> None:
         """Take an event as it happens."""
+        if not self._heard:
+            return
         if isinstance(event, SentenceClosed):
             self._sentences[key, event.sentence.index] = event.sentence
         elif isinstance(event, SentenceJudged):

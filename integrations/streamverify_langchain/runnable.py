@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 
 from langchain_core.callbacks import adispatch_custom_event, dispatch_custom_event
 from langchain_core.runnables import Runnable, RunnableConfig
-from langchain_core.runnables.config import merge_configs
+from langchain_core.runnables.config import get_callback_manager_for_config, merge_configs
 
 from streamverify import Policy, Report, Verifier, passages_from
 from streamverify.adapters import Shown, VerifiedChunks, VerifiedSyncChunks, Words, shared_verifier
@@ -137,7 +137,7 @@ class VerifiedRunnable(Runnable[Input, Output]):
         **kwargs: Any,
     ) -> AsyncGenerator[Any, None]:
         first = [await anext(input)] if self._question is not None else []
-        call = self._begin(first)
+        call = self._begin(first, config)
         source = self.inner.atransform(call.awatched(first, input), self._tapped(config, call), **kwargs)
         chunks: VerifiedChunks[Any] = VerifiedChunks(
             source,
@@ -168,7 +168,7 @@ class VerifiedRunnable(Runnable[Input, Output]):
         **kwargs: Any,
     ) -> Iterator[Any]:
         first = [next(input)] if self._question is not None else []
-        call = self._begin(first)
+        call = self._begin(first, config)
         source = self.inner.transform(call.watched(first, input), self._tapped(config, call), **kwargs)
         chunks: VerifiedSyncChunks[Any] = VerifiedSyncChunks(
             source,
@@ -192,7 +192,7 @@ class VerifiedRunnable(Runnable[Input, Output]):
         call.translator.finish()
 
     async def _ainvoke(self, input: Input, config: RunnableConfig, **kwargs: Any) -> Any:  # noqa: A002
-        call = self._begin([input])
+        call = self._begin([input], config)
         call.watch(input)
         output = await self.inner.ainvoke(input, self._tapped(config, call), **kwargs)
         report = await self._check(call, call.text_of(output))
@@ -200,7 +200,7 @@ class VerifiedRunnable(Runnable[Input, Output]):
         return self._shape.replaced(output, report.released)
 
     def _invoke(self, input: Input, config: RunnableConfig, **kwargs: Any) -> Any:  # noqa: A002
-        call = self._begin([input])
+        call = self._begin([input], config)
         call.watch(input)
         output = self.inner.invoke(input, self._tapped(config, call), **kwargs)
         text = call.text_of(output)
@@ -217,9 +217,11 @@ class VerifiedRunnable(Runnable[Input, Output]):
                 call.announcer(0, event)
         return stream.report
 
-    def _begin(self, first: Sequence[Input]) -> _Call:
+    def _begin(self, first: Sequence[Input], config: RunnableConfig) -> _Call:
         question = self._question(first[0]) if self._question is not None else None
-        return _Call(self._shape, self._context_key, question, Announcer(holds=self._policy.holds_text))
+        heard = bool(get_callback_manager_for_config(config).handlers)
+        announcer = Announcer(holds=self._policy.holds_text, heard=heard)
+        return _Call(self._shape, self._context_key, question, announcer)
 
     def _tapped(self, config: RunnableConfig, call: _Call) -> RunnableConfig:
         return merge_configs(config, {"callbacks": [DocumentTap(call.tell)]}) if self._tap else config
