@@ -53,6 +53,9 @@ def started(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
     command = [sys.executable, "-m", "streamverify", *arguments]
     environment = os.environ | {"PYTHONIOENCODING": "utf-8", "COLUMNS": "100"}
     pipe = subprocess.PIPE
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # So a shell starts what runs in the background, and children would inherit it.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     with subprocess.Popen(
         command, env=environment, bufsize=0, stdin=pipe, stdout=pipe, stderr=pipe
     ) as process:
