@@ -9,6 +9,7 @@ from typing import Any
 
 import anyio
 from langchain_core.language_models import BaseChatModel
+from langchain_core.language_models.chat_models import generate_from_stream
 from langchain_core.messages import AIMessageChunk
 from langchain_core.outputs import ChatGenerationChunk
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse, LLMMetadata
@@ -82,7 +83,7 @@ class LangChainModel(BaseChatModel):
         return "talk"
 
     def _generate(self, *args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError
+        return generate_from_stream(self._stream(*args, **kwargs))
 
     def _stream(self, *args: Any, **kwargs: Any) -> Generator[ChatGenerationChunk, None, None]:
         with closing(self.talk.texts()) as texts:
