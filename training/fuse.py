@@ -88,6 +88,30 @@ def read(path: Path) -> list[dict[str, Any]]:
         return [json.loads(line) for line in lines if line.strip()]
 
 
+def among(
+    records: Sequence[dict[str, Any]], windows: int, scorer: PremiseCachedScorer
+) -> list[dict[str, Any]]:
+    """The whole answers with passages of the answers after them added until a context has so many windows.
+
+    What is supported stays so: the passages added are about other matters.
+    """
+    room = scorer.traits.window_tokens
+
+    def size(passages: Sequence[dict[str, Any]]) -> int:
+        return sum(-(-len(scorer.token_spans(p["text"])) // room) for p in passages)
+
+    found = []
+    for number, record in enumerate(records):
+        passages = list(record["passages"])
+        others = [p for later in (*records[number + 1 :], *records[:number]) for p in later["passages"]]
+        for place, other in enumerate(others):
+            if size(passages) >= windows:
+                break
+            passages.append({**other, "id": f"other-{place}"})
+        found.append({**record, "passages": passages})
+    return found
+
+
 def copied(records: Sequence[dict[str, Any]], seed: int = 1) -> list[dict[str, Any]]:
     """One sentence of each passage of a set of single claims, as a claim: supported, if anything is."""
     rng = random.Random(seed)
@@ -261,12 +285,19 @@ def main() -> None:
         help="share of supported claims that may fall below the threshold; 0.5 without",
     )
     parser.add_argument("--joint", action="store_true", help="weigh the joint pass too")
+    parser.add_argument(
+        "--among", type=int, help="add other answers' passages until each answer has so many windows"
+    )
     parser.add_argument("--figures", type=Path, help="write the cross-validated figures here, for the card")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
+    if options.alarms is not None and not 0 <= options.alarms < 1:
+        parser.error(f"--alarms is a share of the supported claims, 0 to 1, not {options.alarms:g}")
     scorer = PremiseCachedScorer(options.model, joint_windows=3)
-    held_out = read(options.second)
-    first, second = rows(read(options.first), scorer), rows([*held_out, *copied(held_out)], scorer)
+    answers, held_out = read(options.first), read(options.second)
+    if options.among is not None:
+        answers = among(answers, options.among, scorer)
+    first, second = rows(answers, scorer), rows([*held_out, *copied(held_out)], scorer)
     fitting = Fitting(first, second, options.share, options.penalty, options.alarms)
     everything = np.ones(len(first), bool)
     figures = {

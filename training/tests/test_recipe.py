@@ -367,7 +367,7 @@ def test_a_span_that_is_not_in_its_claim_names_the_case(tmp_path, tokenizer_file
         load_set(path, load_tokenizer(tokenizer_file))
 
 
-@pytest.mark.parametrize("name", ["details", "contrasts"])
+@pytest.mark.parametrize("name", ["details", "contrasts", "replies"])
 def test_the_recipes_own_cases_can_be_read_and_do_not_overlap(name):
     folder = Path(export.__file__).with_name("sets")
     train, held_out = (list(read_rows(folder / f"{n}.jsonl.gz")) for n in (name, f"{name}_dev"))

@@ -1,0 +1,44 @@
+"""What `training.fuse` measures; needs the library beside the recipe's requirements."""
+
+from types import SimpleNamespace
+
+import pytest
+
+fuse = pytest.importorskip("training.fuse", reason="training.fuse needs the library: pip install -e .")
+
+
+class Words:
+    """Cuts text into words: only the length of a passage matters here."""
+
+    traits = SimpleNamespace(window_tokens=4)
+
+    def token_spans(self, text):
+        return text.split()
+
+
+def answer(name, *texts):
+    passages = [{"id": f"p{i}", "text": text, "title": f"{name} {i}"} for i, text in enumerate(texts)]
+    return {"id": name, "answer": "It is so.", "passages": passages, "sentences": []}
+
+
+@pytest.mark.parametrize("windows", [1, 2, 3, 5, 99])
+def test_other_passages_follow_an_answers_own_until_there_are_enough_windows(windows):
+    records = [answer("a", "one two three four five", "six"), answer("b", "seven"), answer("c", "eight nine")]
+    found = fuse.among(records, windows, Words())
+    everything = sum(len(record["passages"]) for record in records)
+    for before, after in zip(records, found, strict=True):
+        own, passages = before["passages"], after["passages"]
+        assert passages[: len(own)] == own
+        assert len({passage["id"] for passage in passages}) == len(passages)
+        sizes = [-(-len(passage["text"].split()) // 4) for passage in passages]
+        assert sum(sizes) >= windows or len(passages) == everything
+        assert sum(sizes[:-1]) < windows or passages == own
+        assert after | {"passages": own} == before
+
+
+@pytest.mark.parametrize("share", ["15", "1", "-0.1"])
+def test_a_share_of_alarms_that_is_none_is_refused_before_anything_is_measured(share, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["fuse", "none.jsonl", "none.jsonl", "--alarms", share, "--out", "x"])
+    with pytest.raises(SystemExit):
+        fuse.main()
+    assert f"a share of the supported claims, 0 to 1, not {share}" in capsys.readouterr().err
