@@ -62,6 +62,19 @@ def test_any_claim_is_read_with_signals_from_0_to_1_and_findings_inside_it(claim
     assert check(Claim(claim), index) == checked
 
 
+FIGURES = ["0", "0.0", "-0", "0.5", "7", "12,000", "1e-320", "9" * 310, "1/0", "0/0", "half", "zero", "3.4.5"]
+UNITS = [" %", "%", " percent", " percentage points", " km", " euros", "$", " million", " times", ":00", "th", ""]
+figures = st.lists(st.tuples(st.sampled_from(FIGURES), st.sampled_from(UNITS)).map("".join), max_size=6)
+
+
+@given(figures, figures)
+def test_any_figures_are_compared_with_any_others(claimed, given_):
+    text = f"It was {' and '.join(given_)} from 3 May 2019 to 0 May 0."
+    index = SourceIndex([Passage("p", text)])
+    checked = check(Claim(f"It is {', '.join(claimed)}."), index, near=((0, 0, len(text)),))
+    assert all(0 <= value <= 1 for value in checked.signals.features().values())
+
+
 @given(st.lists(st.booleans(), min_size=60, max_size=60))
 def test_nothing_is_found_in_borrowed_characters(own):
     text = "On 5 May 2020 Zed Quux paid $777 to Foo_Bar and got 55 % back"[:60]

@@ -177,7 +177,7 @@ def _reached(quantity: Quantity, reading: Reading, base: float) -> bool:
 def _combined(pool: Sequence[Quantity], dimension: str) -> list[float]:
     own = [q.readings[0].base for q in pool if q.readings[0].dimension == dimension and not q.implied]
     factors = {q.readings[0].value for q in pool if q.readings[0].value}
-    factors |= {r.base for q in pool for r in q.readings if r.dimension == "ratio"}
+    factors |= {r.base for q in pool for r in q.readings if r.dimension == "ratio" and r.base}
     results = [
         sum(parts)
         for count in (2, 3, 4)
