@@ -148,23 +148,36 @@ def measured(basis: Basis, record: dict[str, Any]) -> Iterator[Row]:
         if len(basis.scorer.token_spans(reading.claim.text)) > basis.scorer.traits.claim_tokens:
             continue
         features = assessor.measure(reading.claim, markers, Abort()).features
-        case = str(record["id"]) if "sentences" in record else str(record["id"]).rsplit("-", 1)[0]
+        case = str(record["id"]).rsplit("-", 1)[0] if "premise" in record else str(record["id"])
         yield Row(case, label, dict(features))
 
 
+LABELS = {"entail": "supported", "contradict": "contradicted", "neutral": "unsupported"}
+"""Labels of claims in the words of verdicts."""
+
+
 def _parts(record: dict[str, Any]) -> tuple[str, list[Passage], list[tuple[int, int, str]]]:
-    if "sentences" not in record:
-        names = {"entail": "supported", "contradict": "contradicted", "neutral": "unsupported"}
+    """Answer, passages and labelled stretches of an answer, a case with its claims or a claim."""
+    if "premise" in record:
         claim = record["claim"]
-        label = names.get(record["label"], "not_supported")
+        label = LABELS.get(record["label"], "not_supported")
         return claim, [Passage("p1", record["premise"])], [(0, len(claim), label)]
+    if "claims" in record:  # a case of `sets/`: its claims are the sentences, in order
+        sentences = [(c["claim"], LABELS.get(c["label"], "not_supported")) for c in record["claims"]]
+        answer = " ".join(text for text, _ in sentences)
+    else:
+        sentences = [(s["text"], s["label"]) for s in record["sentences"]]
+        answer = record["answer"]
     labels, at = [], 0
-    for sentence in record["sentences"]:
-        start = record["answer"].index(sentence["text"], at)
-        at = start + len(sentence["text"])
-        labels.append((start, at, sentence["label"]))
-    passages = [Passage(p["id"], p["text"], p.get("title")) for p in record["passages"]]
-    return record["answer"], passages, labels
+    for text, label in sentences:
+        start = answer.index(text, at)
+        at = start + len(text)
+        labels.append((start, at, label))
+    passages = [
+        Passage(p.get("id", f"p{number}"), p["text"], p.get("title"))
+        for number, p in enumerate(record["passages"], 1)
+    ]
+    return answer, passages, labels
 
 
 def fit(
@@ -259,14 +272,26 @@ class Fitting:
                 held = number == one
                 chance[held] = every[held]
                 called[held] = every[held] >= threshold_for(every[truth & ~held], self.alarms)
-            bins = np.minimum((chance * 10).astype(int), 9)
-            gap = sum(
-                abs(chance[bins == b].mean() - truth[bins == b].mean()) * (bins == b).mean()
-                for b in np.unique(bins)
-            )
-            balanced = (called[truth].mean() + (~called[~truth]).mean()) / 2
-            figures.append((roc_auc_score(truth, chance), balanced, 100 * (~called[truth]).mean(), gap))
+            figures.append(agreement(chance, called, truth))
         return Agreement(*(round(float(value), 4) for value in np.mean(figures, 0)))
+
+
+def agreement(chance: Floats, called: NDArray[np.bool_], truth: NDArray[np.bool_]) -> tuple[float, ...]:
+    """The figures of `Agreement` from probabilities, what was called so and what is."""
+    bins = np.minimum((chance * 10).astype(int), 9)
+    gap = sum(
+        abs(chance[bins == b].mean() - truth[bins == b].mean()) * (bins == b).mean() for b in np.unique(bins)
+    )
+    balanced = (called[truth].mean() + (~called[~truth]).mean()) / 2
+    return (float(roc_auc_score(truth, chance)), balanced, 100 * (~called[truth]).mean(), gap)
+
+
+def beside(calibration: Calibration, found: Sequence[Row]) -> Agreement:
+    """How the fitted verdict agrees with claims that it was not fitted on."""
+    chance = np.array([calibration.probability(row.features) for row in found])
+    truth = np.array([row.label == "supported" for row in found])
+    figures = agreement(chance, chance >= calibration.threshold, truth)
+    return Agreement(*(round(float(value), 4) for value in figures))
 
 
 def main() -> None:
@@ -287,6 +312,9 @@ def main() -> None:
     parser.add_argument("--joint", action="store_true", help="weigh the joint pass too")
     parser.add_argument(
         "--among", type=int, help="add other answers' passages until each answer has so many windows"
+    )
+    parser.add_argument(
+        "--beside", type=Path, nargs="*", default=[], help="sets to measure the fitted verdict on, beside"
     )
     parser.add_argument("--figures", type=Path, help="write the cross-validated figures here, for the card")
     parser.add_argument("--out", type=Path, required=True)
@@ -328,6 +356,10 @@ def main() -> None:
             f"{options.second.name} with a sentence copied from each passage (development sets)"
         ),
     )
+    for path in options.beside:
+        name = f"all of these, on {path.name.split('.')[0]} as fitted"
+        figures[name] = beside(calibration, rows(read(path), scorer))
+        print(f"{name}: {figures[name]}", flush=True)
     if options.figures is not None:
         shown = {name: asdict(agreement) for name, agreement in figures.items()}
         options.figures.write_text(json.dumps(shown, indent=1) + "\n", encoding="utf-8")
