@@ -136,7 +136,7 @@ def rows(records: Sequence[dict[str, Any]], scorer: PremiseCachedScorer) -> list
 
 def measured(basis: Basis, record: dict[str, Any]) -> Iterator[Row]:
     """The claims of one record, read and scored as a stream would."""
-    answer, passages, labels = _parts(record)
+    answer, passages, labels = parts(record)
     assessor = basis.assessor(passages, record.get("question"), Abort())
     sentences = segment(answer)
     for index, sentence in enumerate(sentences):
@@ -156,7 +156,7 @@ LABELS = {"entail": "supported", "contradict": "contradicted", "neutral": "unsup
 """Labels of claims in the words of verdicts."""
 
 
-def _parts(record: dict[str, Any]) -> tuple[str, list[Passage], list[tuple[int, int, str]]]:
+def parts(record: dict[str, Any]) -> tuple[str, list[Passage], list[tuple[int, int, str]]]:
     """Answer, passages and labelled stretches of an answer, a case with its claims or a claim."""
     if "premise" in record:
         claim = record["claim"]

@@ -52,7 +52,7 @@ def test_a_case_with_its_claims_is_read_as_an_answer():
         {"claim": "It is red.", "label": "neutral"},
     ]
     case = {"id": "a", "question": "Is it?", "passages": [{"title": "T", "text": "Open."}], "claims": claims}
-    text, passages, labels = fuse._parts(case)
+    text, passages, labels = fuse.parts(case)
     assert [text[start:end] for start, end, _ in labels] == [claim["claim"] for claim in claims]
     assert [label for *_, label in labels] == ["supported", "contradicted", "unsupported"]
     assert [(p.id, p.title, p.text) for p in passages] == [("p1", "T", "Open.")]
