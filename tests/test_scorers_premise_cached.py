@@ -55,7 +55,7 @@ def centred(score):
 def test_it_is_a_scorer_and_says_what_it_is(scorer):
     assert isinstance(scorer, Scorer)
     fingerprint = scorer.fingerprint
-    assert fingerprint.model == "sv-minilm-premise-cache 4"
+    assert fingerprint.model == "sv-minilm-premise-cache 5"
     assert fingerprint.precision == "int8"
     assert fingerprint.provider == "CPUExecutionProvider"
     assert len(fingerprint.revision) == 12
