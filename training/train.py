@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
     from torch import Tensor
 
-HELD_OUT = "ling_in_loop_val"
+HELD_OUT = "wanli_part"
 """Sentence-pair set whose last contexts are kept for development."""
 HELD_OUT_CONTEXTS = 30
 
@@ -118,7 +118,7 @@ def load_groups(
     manifest = []
     shares = read_shares(plan.mixture)
     for spec in read_mixture(plan.mixture):
-        if not shares.get(spec.group, 0):
+        if not shares.get(spec.group, 0) or not spec.weight:
             continue
         folders = (plan.run / "sets", Path(__file__).with_name("sets"), plan.data / "train")
         path = next(p for f in folders if (p := f / f"{spec.name}.jsonl.gz").exists() or f == folders[-1])

@@ -94,6 +94,7 @@ def data(tmp_path_factory):
     (folder / "golden" / "golden.jsonl").write_text("\n".join(cases) + "\n")
     mixture = '[share]\nhand = 0.6\npairs = 0.4\n[sets.hand]\nhand = { weight = 1.0, licence = "own" }\n'
     mixture += '[sets.pairs]\npairs = { weight = 0.5, licence = "none stated" }\n'
+    mixture += 'left_out = { weight = 0.0, licence = "none stated" }\n'  # there is no such file
     (folder / "mixture.toml").write_text(mixture)
     return folder
 
