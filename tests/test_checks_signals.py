@@ -63,7 +63,7 @@ def test_any_claim_is_read_with_signals_from_0_to_1_and_findings_inside_it(claim
 
 
 FIGURES = ["0", "0.0", "-0", "0.5", "7", "12,000", "1e-320", "9" * 310, "1/0", "0/0", "half", "zero", "3.4.5"]
-UNITS = [" %", "%", " percent", " percentage points", " km", " euros", "$", " million", " times", ":00", "th", ""]
+UNITS = [" %", "%", " percent", " percentage points", " km", "$", " million", " times", ":00", "th", ""]
 figures = st.lists(st.tuples(st.sampled_from(FIGURES), st.sampled_from(UNITS)).map("".join), max_size=6)
 
 
