@@ -264,7 +264,7 @@ export class GroundedStream extends HTMLElement {
 		Object.assign(panel.style, {
 			top: below ? `${bottom + 6}px` : '', bottom: below ? '' : `${innerHeight - top + 6}px`,
 			maxHeight: `${Math.max(top, innerHeight - bottom) - 14}px`,
-			left: `${Math.max(8, Math.min(left - 24, innerWidth - panel.offsetWidth - 8))}px`,
+			left: `max(8px, min(${left - 24}px, 100% - ${panel.offsetWidth + 8}px))`,
 		});
 		for (const { parentNode, offsetTop } of panel.querySelectorAll('mark')) parentNode.scrollTop = offsetTop - parentNode.offsetTop - 24;
 		panel.focus();

@@ -221,6 +221,15 @@ def test_evidence_opens_with_the_supporting_words_highlighted(shown):
     assert rectangle["right"] <= shown.js("innerWidth")
 
 
+def test_evidence_is_not_hidden_by_a_scroll_bar(shown):
+    shown.ended()
+    shown.js("document.body.setAttribute('style', 'height: 300vh; margin-left: 70vw')")
+    assert shown.js("innerWidth") > shown.js("document.documentElement.clientWidth")
+    shown.js("root.querySelector('.badge').click()")
+    right = shown.js("root.querySelector('[popover]').getBoundingClientRect().right")
+    assert right <= shown.js("document.documentElement.clientWidth")
+
+
 def test_a_citation_opens_what_it_cites(shown):
     shown.ended()
     shown.js("[...root.querySelectorAll('.cite')].at(-1).click()")
