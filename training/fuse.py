@@ -332,8 +332,8 @@ def main() -> None:
         name: fitting.validate(names, "supported", [1 if n in RISING else -1 for n in names])
         for name, names in COMPARED.items()
     }
-    for name, agreement in figures.items():
-        print(f"{name}: {agreement}", flush=True)
+    for name, found in figures.items():
+        print(f"{name}: {found}", flush=True)
     chosen = WITH_JOINT if options.joint else SUPPORT
     weights, bias = fitting.map(chosen, "supported", [1 if n in RISING else -1 for n in chosen], everything)
     rejected = [row for row in first if row.label in ("unsupported", "contradicted")]
@@ -361,7 +361,7 @@ def main() -> None:
         figures[name] = beside(calibration, rows(read(path), scorer))
         print(f"{name}: {figures[name]}", flush=True)
     if options.figures is not None:
-        shown = {name: asdict(agreement) for name, agreement in figures.items()}
+        shown = {name: asdict(found) for name, found in figures.items()}
         options.figures.write_text(json.dumps(shown, indent=1) + "\n", encoding="utf-8")
     options.out.write_text(calibration.model_dump_json(indent=2) + "\n", encoding="utf-8")
     print(options.out.read_text(encoding="utf-8"))
