@@ -1,6 +1,6 @@
 """The premise-cached encoder: windows are encoded alone, claims read their keys and values.
 
-One set of six transformer layers does both jobs.  A window row runs through it
+One set of transformer layers does both jobs.  A window row runs through it
 without seeing any claim; a claim runs through it attending to the keys and
 values of the windows it is shown and to itself.  In training the claims of a
 whole batch are packed into one sequence and a boolean mask says which windows
@@ -10,7 +10,8 @@ however many different selections of windows use it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import torch
@@ -20,12 +21,8 @@ from torch import Tensor, nn
 from training.attention import attend
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-HIDDEN = 384
-HEADS = 12
-LAYERS = 6
-HEAD_DIM = HIDDEN // HEADS
 VOCABULARY = 30_522
 POSITIONS = 512
 LABELS = ("entailment", "neutral", "contradiction")
@@ -40,6 +37,27 @@ def fastest_dtype() -> torch.dtype:
     """bfloat16 where the CPU multiplies in it; where it only converts, float32 is twice as fast."""
     known = torch.cpu.get_capabilities()
     return torch.bfloat16 if known["amx_bf16"] or known["avx512_bf16"] else torch.float32
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Sizes of a network; `shape_of` reads them off a checkpoint."""
+
+    layers: int = 6
+    hidden: int = 384
+    heads: int = 12
+    epsilon: float = 1e-12
+    """Of the layer norms."""
+    buckets: int = 0
+    """Buckets of relative positions whose bias is added to the attention scores; 0: none."""
+
+    @property
+    def head_size(self) -> int:
+        return self.hidden // self.heads
+
+
+MINILM_L6 = Shape()
+MPNET_BASE = Shape(layers=12, hidden=768, epsilon=1e-5, buckets=32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +98,14 @@ class Packed:
 
 @dataclass(frozen=True, slots=True)
 class _BlockPlan:
-    """A block in tokens: query count, window numbers, additive mask."""
+    """A block in tokens: where its queries start, how many, past keys, window numbers, additive mask."""
 
+    start: int
     queries: int
+    past: int
     windows: Sequence[int]
     bias: Tensor
+    """(queries rounded up, keys), or one a head."""
     filler: Tensor
     """Masked keys that round the number of keys up."""
 
@@ -92,16 +113,17 @@ class _BlockPlan:
 class Layer(nn.Module):
     """One post-norm transformer layer with separate query, key and value maps."""
 
-    def __init__(self) -> None:
+    def __init__(self, shape: Shape) -> None:
         super().__init__()
-        self.q = nn.Linear(HIDDEN, HIDDEN)
-        self.k = nn.Linear(HIDDEN, HIDDEN)
-        self.v = nn.Linear(HIDDEN, HIDDEN)
-        self.o = nn.Linear(HIDDEN, HIDDEN)
-        self.ln1 = nn.LayerNorm(HIDDEN, 1e-12)
-        self.f1 = nn.Linear(HIDDEN, 4 * HIDDEN)
-        self.f2 = nn.Linear(4 * HIDDEN, HIDDEN)
-        self.ln2 = nn.LayerNorm(HIDDEN, 1e-12)
+        hidden = shape.hidden
+        self.q = nn.Linear(hidden, hidden)
+        self.k = nn.Linear(hidden, hidden)
+        self.v = nn.Linear(hidden, hidden)
+        self.o = nn.Linear(hidden, hidden)
+        self.ln1 = nn.LayerNorm(hidden, shape.epsilon)
+        self.f1 = nn.Linear(hidden, 4 * hidden)
+        self.f2 = nn.Linear(4 * hidden, hidden)
+        self.ln2 = nn.LayerNorm(hidden, shape.epsilon)
 
     def rest(self, x: Tensor, attended: Tensor) -> Tensor:
         """The residual stream after attention output and feed-forward block."""
@@ -109,16 +131,31 @@ class Layer(nn.Module):
         return self.ln2(x + self.f2(F.gelu(self.f1(x))))
 
 
-def split_heads(x: Tensor) -> Tensor:
+def split_heads(x: Tensor, heads: int) -> Tensor:
     """(rows, tokens, hidden) to (rows, heads, tokens, head size)."""
-    rows, tokens, _ = x.shape
-    return x.view(rows, tokens, HEADS, HEAD_DIM).transpose(1, 2)
+    rows, tokens, hidden = x.shape
+    return x.view(rows, tokens, heads, hidden // heads).transpose(1, 2)
 
 
 def join_heads(x: Tensor) -> Tensor:
     """The inverse of `split_heads`."""
-    rows, _, tokens, _ = x.shape
-    return x.transpose(1, 2).reshape(rows, tokens, HIDDEN)
+    rows, heads, tokens, size = x.shape
+    return x.transpose(1, 2).reshape(rows, tokens, heads * size)
+
+
+def position_buckets(distance: Tensor, buckets: int, furthest: int = 128) -> Tensor:
+    """Bucket of each distance key minus query, as T5 and MPNet number them.
+
+    Half of the buckets are for keys behind the query.  Of each half, the first half
+    holds one distance each, and the rest grow with the logarithm up to `furthest`
+    (Raffel et al., 2020, "Exploring the Limits of Transfer Learning", section 2.1).
+    """
+    half = buckets // 2
+    exact = half // 2
+    size = distance.abs()
+    log = torch.log(size.clamp(min=1).float() / exact) / math.log(furthest / exact) * (half - exact)
+    large = (exact + log.long()).clamp(max=half - 1)
+    return torch.where(distance > 0, half, 0) + torch.where(size < exact, size, large)
 
 
 class PremiseCachedEncoder(nn.Module):
@@ -127,15 +164,20 @@ class PremiseCachedEncoder(nn.Module):
     Parameter names are those of version 0 of the model, so its weights load.
     """
 
-    def __init__(self, *, dropout: float = 0.0) -> None:
+    def __init__(self, shape: Shape = MINILM_L6, *, dropout: float = 0.0) -> None:
         super().__init__()
-        self.word = nn.Embedding(VOCABULARY, HIDDEN)
-        self.pos = nn.Embedding(POSITIONS, HIDDEN)
-        self.typ = nn.Embedding(2, HIDDEN)
-        self.ln = nn.LayerNorm(HIDDEN, 1e-12)
-        self.layers = nn.ModuleList(Layer() for _ in range(LAYERS))
-        self.head = nn.Sequential(nn.Linear(2 * HIDDEN, HIDDEN), nn.GELU(), nn.Linear(HIDDEN, len(LABELS)))
-        self.tok = nn.Linear(HIDDEN, 1)
+        hidden = shape.hidden
+        self.shape = shape
+        self.word = nn.Embedding(VOCABULARY, hidden)
+        self.pos = nn.Embedding(POSITIONS, hidden)
+        self.typ = nn.Embedding(2, hidden)
+        self.ln = nn.LayerNorm(hidden, shape.epsilon)
+        if shape.buckets:
+            # Frozen: attention's own backward pass gives its bias no gradient.
+            self.relative = nn.Parameter(torch.zeros(shape.buckets, shape.heads), requires_grad=False)
+        self.layers = nn.ModuleList(Layer(shape) for _ in range(shape.layers))
+        self.head = nn.Sequential(nn.Linear(2 * hidden, hidden), nn.GELU(), nn.Linear(hidden, len(LABELS)))
+        self.tok = nn.Linear(hidden, 1)
         self.dropout = dropout
         self.work_dtype = torch.float32
 
@@ -148,6 +190,14 @@ class PremiseCachedEncoder(nn.Module):
         x: Tensor = self.ln(self.word(ids) + self.pos(positions) + self.typ.weight[segment])
         return F.dropout(x.to(self.work_dtype), self.dropout, self.training)
 
+    def position_bias(self, distance: Tensor) -> Tensor:
+        """What is added to the attention scores at each distance key minus query: (heads, *distance)."""
+        return self.relative.T[:, position_buckets(distance, self.shape.buckets)]
+
+    def far_bias(self) -> Tensor:
+        """What is added where a claim reads a window, which stands far before it: (heads,)."""
+        return self.relative[self.shape.buckets // 2 - 1]
+
     def encode_windows(self, ids: Tensor, mask: Tensor) -> KeyValues:
         """Keys and values of every layer, each (windows, heads, length, head size).
 
@@ -156,26 +206,31 @@ class PremiseCachedEncoder(nn.Module):
         """
         x = self.embed(ids, torch.arange(ids.shape[1]), PASSAGE)
         bias = torch.zeros(mask.shape, dtype=self.work_dtype).masked_fill_(~mask, MASKED)[:, None, None, :]
+        if self.shape.buckets:
+            place = torch.arange(ids.shape[1])
+            bias = bias + self.position_bias(place[None, :] - place[:, None]).to(self.work_dtype)
+        heads = self.shape.heads
         found: KeyValues = []
         for i, layer in enumerate(self.layers):
-            k, v = split_heads(layer.k(x)), split_heads(layer.v(x))
+            k, v = split_heads(layer.k(x), heads), split_heads(layer.v(x), heads)
             found.append((k, v))
-            if i < LAYERS - 1:
-                q = split_heads(layer.q(x))
+            if i < len(self.layers) - 1:
+                q = split_heads(layer.q(x), heads)
                 x = layer.rest(x, join_heads(attend(q, k, v, bias)))
         return found
 
     def read_claims(self, batch: Packed, windows: KeyValues) -> tuple[Tensor, Tensor]:
         """Logits (claims, 3) and token logits (tokens,) of the packed claims."""
-        plans = plan_blocks(batch, self.work_dtype)
+        hidden, heads = self.shape.hidden, self.shape.heads
+        plans = [self._placed(plan, batch) for plan in plan_blocks(batch, hidden, self.work_dtype)]
         sizes = [plan.queries for plan in plans]
         width = batch.window_ids.shape[1]
         # Real tokens and padding by turns, so that one split gives every window's keys.
         cuts = [n for real in batch.window_mask.sum(1).tolist() for n in (real, width - real)]
         x = self.embed(batch.claim_ids, batch.claim_positions, CLAIM)
         for layer, (k, v) in zip(self.layers, windows, strict=True):
-            past_k = k.transpose(1, 2).reshape(-1, HIDDEN).split(cuts)[::2]
-            past_v = v.transpose(1, 2).reshape(-1, HIDDEN).split(cuts)[::2]
+            past_k = k.transpose(1, 2).reshape(-1, hidden).split(cuts)[::2]
+            past_v = v.transpose(1, 2).reshape(-1, hidden).split(cuts)[::2]
             parts = zip(*(part(x).split(sizes) for part in (layer.q, layer.k, layer.v)), plans, strict=True)
             attended = [
                 _read(
@@ -183,17 +238,31 @@ class PremiseCachedEncoder(nn.Module):
                     torch.cat([*(past_k[w] for w in plan.windows), own_k, plan.filler]),
                     torch.cat([*(past_v[w] for w in plan.windows), own_v, plan.filler]),
                     plan.bias,
+                    heads,
                 )
                 for q, own_k, own_v, plan in parts
             ]
             x = layer.rest(x, torch.cat(attended))
         return self.judge(x, batch)
 
+    def _placed(self, plan: _BlockPlan, batch: Packed) -> _BlockPlan:
+        """The plan with the bias of relative positions, where the network has one, in its mask."""
+        if not self.shape.buckets:
+            return plan
+        rows, keys = plan.bias.shape
+        own = torch.zeros(rows, dtype=torch.long)
+        own[: plan.queries] = batch.claim_positions[plan.start : plan.start + plan.queries]
+        placed = self.far_bias()[:, None, None].repeat(1, rows, keys)
+        placed[:, :, plan.past : plan.past + rows] = self.position_bias(own[None, :] - own[:, None])[
+            :, :, : keys - plan.past
+        ]
+        return replace(plan, bias=plan.bias + placed.to(plan.bias.dtype))
+
     def judge(self, x: Tensor, batch: Packed) -> tuple[Tensor, Tensor]:
         """Apply both heads to the last layer of the packed claims."""
         claims = len(batch.claim_starts)
         x = x.float()
-        sums = torch.zeros(claims, HIDDEN).index_add(0, batch.claim_of, x)
+        sums = torch.zeros(claims, self.shape.hidden).index_add(0, batch.claim_of, x)
         mean = sums / torch.bincount(batch.claim_of, minlength=claims)[:, None]
         pooled = torch.cat([x[batch.claim_starts], mean], -1)
         pooled = F.dropout(pooled, self.dropout, self.training)
@@ -207,14 +276,14 @@ def _round_up(count: int, step: int) -> int:
     return -(-count // step) * step
 
 
-def _read(q: Tensor, k: Tensor, v: Tensor, bias: Tensor) -> Tensor:
+def _read(q: Tensor, k: Tensor, v: Tensor, bias: Tensor, heads: int) -> Tensor:
     count = len(q)
-    q = F.pad(q, (0, 0, 0, len(bias) - count))
-    heads = attend(split_heads(q[None]), split_heads(k[None]), split_heads(v[None]), bias)
-    return join_heads(heads)[0, :count]
+    q = F.pad(q, (0, 0, 0, bias.shape[-2] - count))
+    attended = attend(*(split_heads(part[None], heads) for part in (q, k, v)), bias)
+    return join_heads(attended)[0, :count]
 
 
-def plan_blocks(batch: Packed, dtype: torch.dtype) -> list[_BlockPlan]:
+def plan_blocks(batch: Packed, hidden: int, dtype: torch.dtype) -> list[_BlockPlan]:
     """The blocks in tokens, with a mask over (window tokens of the block, claim tokens of the block).
 
     Padding inside window rows is left out of the keys altogether.
@@ -222,6 +291,7 @@ def plan_blocks(batch: Packed, dtype: torch.dtype) -> list[_BlockPlan]:
     lengths = batch.window_mask.sum(1)
     counts = torch.bincount(batch.claim_of, minlength=len(batch.claim_starts))
     plans: list[_BlockPlan] = []
+    start = 0
     for block in batch.blocks:
         own = counts[block.claims.start : block.claims.stop]
         claim_of = torch.arange(len(block.claims)).repeat_interleave(own)
@@ -235,56 +305,7 @@ def plan_blocks(batch: Packed, dtype: torch.dtype) -> list[_BlockPlan]:
             bias[:queries, :past].masked_fill_(~block.visible[claim_of][:, window_of], MASKED)
         bias[:queries, past : past + queries].masked_fill_(claim_of[:, None] != claim_of[None, :], MASKED)
         bias[:, past + queries :] = MASKED
-        filler = torch.zeros(keys - past - queries, HIDDEN, dtype=dtype)
-        plans.append(_BlockPlan(queries, block.windows, bias, filler))
+        filler = torch.zeros(keys - past - queries, hidden, dtype=dtype)
+        plans.append(_BlockPlan(start, queries, past, block.windows, bias, filler))
+        start += queries
     return plans
-
-
-_PARTS = {
-    "attention.self.query": "q",
-    "attention.self.key": "k",
-    "attention.self.value": "v",
-    "attention.output.dense": "o",
-    "attention.output.LayerNorm": "ln1",
-    "intermediate.dense": "f1",
-    "output.dense": "f2",
-    "output.LayerNorm": "ln2",
-}
-_EMBEDDINGS = {
-    "word_embeddings": "word",
-    "position_embeddings": "pos",
-    "token_type_embeddings": "typ",
-    "LayerNorm": "ln",
-}
-
-
-def from_bert_names(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Weights of a Hugging Face BERT checkpoint under this module's names.
-
-    The pooler and other parts this network has no use for are left out.
-    """
-    renamed: dict[str, Tensor] = {}
-    for name, value in weights.items():
-        key = name.removeprefix("0.auto_model.").removeprefix("bert.")
-        if key.startswith("embeddings."):
-            part, _, leaf = key.removeprefix("embeddings.").rpartition(".")
-            if part in _EMBEDDINGS:
-                renamed[f"{_EMBEDDINGS[part]}.{leaf}"] = value
-        elif key.startswith("encoder.layer."):
-            number, _, tail = key.removeprefix("encoder.layer.").partition(".")
-            part, _, leaf = tail.rpartition(".")
-            renamed[f"layers.{number}.{_PARTS[part]}.{leaf}"] = value
-    return renamed
-
-
-def load_weights(model: PremiseCachedEncoder, weights: Mapping[str, Tensor]) -> None:
-    """Load version 0 weights or a plain BERT checkpoint; heads may be missing from the latter.
-
-    Raises:
-        ValueError: a weight other than the two heads is missing. Operator.
-    """
-    own = weights if "word.weight" in weights else from_bert_names(weights)
-    result = model.load_state_dict({name: value.float() for name, value in own.items()}, strict=False)
-    absent = [name for name in result.missing_keys if not name.startswith(("head.", "tok."))]
-    if absent:
-        raise ValueError(f"checkpoint lacks {', '.join(absent[:5])}: not a MiniLM-L6 or version 0 checkpoint")

@@ -118,8 +118,12 @@ class GroupSampler:
         sets: Sequence[tuple[float, Sequence[Context]]],
         seed: int,
         views: Views | None = None,
+        *,
+        scale: float = 1.0,
     ) -> None:
         self._views = views or VIEWS[group]
+        self._window_tokens = scale * self._views.window_tokens
+        self._claim_tokens = scale * MAX_CLAIM_TOKENS
         self._by_source = group in ("hand", "synthetic")
         self._by_length = group == "pairs"
         self._sets = sets
@@ -162,7 +166,7 @@ class GroupSampler:
         for context in contexts:
             length = _length(context)
             shown = sum(len(c.ids) for c in context.claims[:MAX_CLAIMS]) * copies
-            full = windows + length > views.window_tokens or claims + shown > MAX_CLAIM_TOKENS
+            full = windows + length > self._window_tokens or claims + shown > self._claim_tokens
             if full and len(run) > 1:
                 yield run
                 run, windows, claims = [], 0.0, 0.0

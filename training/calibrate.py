@@ -138,7 +138,7 @@ def calibrate(graph: Path, golden: Sequence[Context], hand: Sequence[Context]) -
         f"{len(golden)} hand-written RAG cases and the claims about {len(hand)} held-out hand-written "
         "contexts (development sets)"
     )
-    thresholds = {"threshold": 0.5, "contradiction": 0.5, "token_risk": 0.5, "fitted_on": source}
+    thresholds = {"threshold": 0.5, "contradiction_threshold": 0.5, "token_risk": 0.5, "fitted_on": source}
 
     def logistic(weights: dict[str, float], bias: float) -> dict[str, object]:
         return {"kind": "logistic", "weights": weights, "bias": round(bias, 6), **thresholds}

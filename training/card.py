@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypedDict
+
+import onnx
 
 from training.export import checksums
 
@@ -29,9 +32,9 @@ class Set(TypedDict):
 
 INTRODUCTION = """# {name}, version {version}
 
-Do these passages support this claim? A grounding model of 22 million parameters for English. Passages are
-encoded in windows without the claim; a claim reads their cached keys and values. It was fine-tuned from
-{start}, on {tokens:,} tokens.
+Do these passages support this claim? A grounding model of {parameters} million parameters for English.
+Passages are encoded in windows without the claim; a claim reads their cached keys and values. It was
+fine-tuned from {start}, on {tokens:,} tokens.
 
 | file | what it is |
 |---|---|
@@ -53,17 +56,16 @@ wrong answer does harm.
 
 | input | shape | meaning |
 |---|---|---|
-| `input_ids`, `attention_mask` | (batch, tokens) int64 | `[CLS] … [SEP]`; window ≤ 128, claim ≤ 96 |
-| `segment` | (batch, tokens) int64 | 0 for a window, 1 for a claim |
-| `past_keys`, `past_values` | (6, batch, 12, past, 32) float32 | the windows a claim reads, side by side |
-| `past_mask` | (batch, past) int64 | 1 where the past counts |
+| `input_ids` | (tokens,) int64 | `[CLS] … [SEP]`; window ≤ 128, claim ≤ 96 |
+| `segment` | (1,) int64 | 0 for a window, 1 for a claim |
+| `past_keys_L_W`, `past_values_L_W` | ({heads}, past, {size}) float32 | layer L of window W, 0 to 2 |
 
 | output | shape | meaning |
 |---|---|---|
-| `logits` | (batch, 3) | entailment, neutral, contradiction |
-| `token_logits` | (batch, tokens) | sigmoid: probability that the token is unsupported |
-| `present_keys`, `present_values` | (6, batch, 12, tokens, 32) | of the tokens of this run |
-| `embedding` | (batch, 384) | mean of the last layer |
+| `logits` | (1, 3) | entailment, neutral, contradiction; no row for a window |
+| `token_logits` | (tokens,) | sigmoid: probability that the token is unsupported; empty for a window |
+| `present_keys_L`, `present_values_L` | ({heads}, tokens, {size}) | of the tokens of this run, in layer L |
+| `embedding` | (1, {width}) | mean of the last layer; no row for a window |
 
 Positions count from 0 in every window and in the claim; `past` is 0 for a window. A title stands before each
 window of its passage as `title:`, at most 16 tokens. Claims are given without citation markers and markdown.
@@ -145,8 +147,30 @@ def calibrated(figures: Mapping[str, Mapping[str, Any]]) -> str:
     return CALIBRATED_HEAD.lstrip() + "".join(rows)
 
 
+class Shape(NamedTuple):
+    """Of a graph, as the card tells it."""
+
+    parameters: int
+    """In millions."""
+    heads: int
+    size: int
+    """Of a head."""
+    width: int
+
+    @classmethod
+    def of(cls, path: Path) -> Self:
+        """Read off a graph's file."""
+        graph = onnx.load(path).graph
+        past = next(value for value in graph.input if value.name.startswith("past_keys"))
+        heads, _, size = (dimension.dim_value for dimension in past.type.tensor_type.shape.dim)
+        weights = sum(math.prod(one.dims) for one in graph.initializer if len(one.dims) > 1)
+        return cls(round(weights / 1e6), heads, size, heads * size)
+
+
 def card(
     *,
+    name: str,
+    shape: Shape,
     version: str,
     start: str,
     tokens: int,
@@ -158,15 +182,13 @@ def card(
 ) -> str:
     """The whole card."""
     introduction = INTRODUCTION.format(
-        name=NAME, version=version, start=start, tokens=tokens, megabytes=megabytes
+        **shape._asdict(), name=name, version=version, start=start, tokens=tokens, megabytes=megabytes
     )
     unlicensed = ", ".join(s["set"] for s in manifest if s["licence"] == "none stated") or "none"
     return "\n".join(
         [
             introduction,
-            "## Measured\n",
-            HOW_MEASURED,
-            measured(lines),
+            *(("## Measured\n", HOW_MEASURED, measured(lines)) if lines else ()),
             f"## {library[0]}\n",
             library[1],
             "## Limits\n",
@@ -179,6 +201,12 @@ def card(
     )
 
 
+def _lines(figures: Path | None) -> list[dict[str, float]]:
+    if figures is None:
+        return []
+    return [json.loads(line) for line in figures.read_text().splitlines() if line.strip()]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
@@ -188,7 +216,7 @@ def main() -> None:
     parser.add_argument(
         "--tokens", type=int, required=True, help="tokens the released weights were trained on"
     )
-    parser.add_argument("--figures", type=Path, required=True, help="output of training.evaluate")
+    parser.add_argument("--figures", type=Path, help="output of training.evaluate")
     parser.add_argument(
         "--limits", type=Path, required=True, help="Markdown: what the model is known to do badly"
     )
@@ -196,15 +224,18 @@ def main() -> None:
         "--fused", type=Path, help="figures of training.fuse; else those of calibrate are shown"
     )
     parser.add_argument("--version", required=True)
+    parser.add_argument("--name", default=NAME)
     parser.add_argument("--start", default="all-MiniLM-L6-v2 (Apache-2.0) through version 0 of this model")
     options = parser.parse_args()
     folder: Path = options.folder
     text = card(
+        name=options.name,
+        shape=Shape.of(folder / "model.int8.onnx"),
         version=options.version,
         start=options.start,
         tokens=options.tokens,
         megabytes=round((folder / "model.int8.onnx").stat().st_size / 1e6, 1),
-        lines=[json.loads(line) for line in options.figures.read_text().splitlines() if line.strip()],
+        lines=_lines(options.figures),
         library=(
             ("As the library runs it", as_run(json.loads(options.fused.read_text())))
             if options.fused is not None
@@ -219,7 +250,7 @@ def main() -> None:
     (folder / "README.md").write_text(text)
     config = {
         "kind": "premise-cached-nli",
-        "name": NAME,
+        "name": options.name,
         "version": options.version,
         "precision": "int8",
         "graph": "model.int8.onnx",

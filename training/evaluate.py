@@ -19,8 +19,9 @@ import numpy as np
 import torch
 from safetensors.torch import load_file
 
-from training.architecture import Block, PremiseCachedEncoder, fastest_dtype, load_weights
+from training.architecture import Block, PremiseCachedEncoder, fastest_dtype
 from training.batches import TOKEN_STEP, context_windows, pack_claims, window_rows
+from training.checkpoints import from_weights
 from training.data import LABEL_IDS, Context, Row, load_set, tokenise_claims, tokenise_titles
 from training.full_attention import FullAttentionEncoder
 from training.metrics import auroc, balanced_accuracy, best_threshold, span_f1
@@ -186,8 +187,8 @@ def sample_contexts(contexts: Sequence[Context], claims: int, seed: int = 1) -> 
 
 def load_model(path: Path, *, full_attention: bool = False) -> PremiseCachedEncoder:
     """A model in evaluation mode from a safetensors file."""
-    model = FullAttentionEncoder() if full_attention else PremiseCachedEncoder()
-    load_weights(model, load_file(path))
+    form = FullAttentionEncoder if full_attention else PremiseCachedEncoder
+    model = from_weights(load_file(path), form=form)
     model.work_dtype = fastest_dtype()
     return model.eval()
 

@@ -71,10 +71,15 @@ class FullAttentionEncoder(PremiseCachedEncoder):
             ids[number, :count], positions[number, :count] = row_ids, row_positions
             segments[number, :count] = row_segments
             bias[number, ..., :count] = 0
+        if self.shape.buckets:
+            own = self.position_bias(positions[:, None, :] - positions[:, :, None])
+            apart = segments[:, None, :] != segments[:, :, None]
+            own = torch.where(apart, self.far_bias()[:, None, None, None], own)
+            bias = bias + own.transpose(0, 1).to(self.work_dtype)
         x = self.embed(ids, positions, segments)
         for layer in self.layers:
             assert isinstance(layer, Layer)
-            heads = [split_heads(part(x)) for part in (layer.q, layer.k, layer.v)]
+            heads = [split_heads(part(x), self.shape.heads) for part in (layer.q, layer.k, layer.v)]
             x = layer.rest(x, join_heads(attend(heads[0], heads[1], heads[2], bias)))
         return x
 

@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from sklearn.metrics import roc_auc_score
 
-from streamverify.assess import Basis
 from streamverify.calibration import Calibration
+from streamverify.judging.assessor import VerifierConfig as Basis
 from streamverify.scorers.premise_cached import PremiseCachedScorer
 from streamverify.scorers.protocol import Abort
-from streamverify.segment import segment
+from streamverify.sentences.segmenter import segment
 from streamverify.types import Passage
 
 RISING = frozenset({"single", "second", "joint", "verbatim"})
@@ -48,6 +48,7 @@ SUPPORT = (
     "general_missing",
     "causal_missing",
     "tentative_missing",
+    "superseded",
     "verbatim",
 )
 WITH_JOINT = ("joint", *SUPPORT)

@@ -1,4 +1,9 @@
-"""Figures used to choose and describe a model."""
+"""Figures used to choose and describe a model.
+
+AUROC and calibration error stand a second time here, after `benchmarks/figures.py` and
+`streamverify/evaluate/stats.py`: the recipe runs without the library installed. A test holds them equal
+(`tests/test_one_formula.py`).
+"""
 
 from __future__ import annotations
 

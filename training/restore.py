@@ -19,7 +19,8 @@ import torch
 from onnx import numpy_helper
 from safetensors.torch import load_file, save_file
 
-from training.architecture import HIDDEN, PremiseCachedEncoder
+from training.checkpoints import from_weights
+from training.graph import RELATIVE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _QUANTIZED = "_quantized"
+_TABLES = ("word.weight", "pos.weight", "typ.weight")
 _LINEAR = re.compile(r"^/(?P<part>joined|o|f1|f2|tok)(?:[._](?P<layer>\d+))?/MatMul_quant$")
 """Name of a product in the graph: the first layer's `o`, `f1` and `f2` have no number."""
 
@@ -43,6 +45,28 @@ def restore(graph: onnx.ModelProto, words: Mapping[str, Tensor]) -> dict[str, Te
         RuntimeError: the graph lacks a weight, or has one of another shape. Operator.
     """
     held = {i.name: numpy_helper.to_array(i) for i in graph.graph.initializer}
+    found = _traced(graph, held) if any("joined" in name for name in held) else _named(held)
+    found["word.weight"] = words["word.weight"]
+    state = from_weights(found).state_dict()
+    return {name: value.contiguous().clone() for name, value in state.items()}
+
+
+def _named(held: Mapping[str, NDArray[np.generic]]) -> dict[str, Tensor]:
+    """Weights of a graph that `graph.py` wrote, under the network's names."""
+    found: dict[str, Tensor] = {}
+    for name, value in held.items():
+        if name.endswith(_QUANTIZED):
+            whole = name.removesuffix(_QUANTIZED)
+            weight = _dequantized(held, whole)
+            # Products keep their weights as (in, out), tables as (rows, hidden).
+            found[whole] = weight if whole in _TABLES else weight.T
+        elif name.endswith((".bias", ".weight", RELATIVE)) and value.dtype == np.float32:
+            found[name] = torch.from_numpy(np.array(value))
+    return found
+
+
+def _traced(graph: onnx.ModelProto, held: Mapping[str, NDArray[np.generic]]) -> dict[str, Tensor]:
+    """Weights of a graph as version 5 and earlier were traced and quantised."""
     found: dict[str, Tensor] = {}
     for name, value in held.items():
         if name.startswith("model.") and value.dtype == np.float32 and not name.endswith("_scale"):
@@ -62,14 +86,12 @@ def restore(graph: onnx.ModelProto, words: Mapping[str, Tensor]) -> dict[str, Te
             found["tok.weight"] = weight
         elif product["part"] == "joined":
             bias = torch.from_numpy(held[f"joined.{layer}.bias"].copy())
-            for part, w, b in zip("qkv", weight.split(HIDDEN), bias.split(HIDDEN), strict=True):
+            thirds = (whole.chunk(3) for whole in (weight, bias))
+            for part, w, b in zip("qkv", *thirds, strict=True):
                 found[f"layers.{layer}.{part}.weight"], found[f"layers.{layer}.{part}.bias"] = w, b
         else:
             found[f"layers.{layer}.{product['part']}.weight"] = weight
-    found["word.weight"] = words["word.weight"]
-    model = PremiseCachedEncoder()
-    model.load_state_dict({name: value.float() for name, value in found.items()})
-    return {name: value.contiguous().clone() for name, value in model.state_dict().items()}
+    return found
 
 
 def _dequantized(held: Mapping[str, NDArray[np.generic]], name: str) -> Tensor:

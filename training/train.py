@@ -15,26 +15,27 @@ and falls to zero over the last tokens.  Files in the run folder steer it:
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import time
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
 
-from training.architecture import PremiseCachedEncoder, fastest_dtype, load_weights
+from training.architecture import PremiseCachedEncoder, fastest_dtype
 from training.batches import OWN_ONLY, Batch, GroupSampler
+from training.checkpoints import from_weights
 from training.data import Context, Group, fingerprint, load_cached, load_set, read_mixture, read_shares
 from training.evaluate import load_golden, sample_contexts, score, summary
 from training.full_attention import FullAttentionEncoder
 from training.losses import batch_losses
 from training.parallel import MEET_EVERY, Crew, run_crew
+from training.plan import Plan, parse_plan
 from training.windows import load_tokenizer
 
 if TYPE_CHECKING:
@@ -46,31 +47,6 @@ if TYPE_CHECKING:
 HELD_OUT = "wanli_part"
 """Sentence-pair set whose last contexts are kept for development."""
 HELD_OUT_CONTEXTS = 30
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What one run is told on the command line."""
-
-    run: Path
-    data: Path
-    mixture: Path
-    tokenizer: Path
-    weights: Path
-    budget: int
-    decay: int
-    rate: float
-    dropout: float
-    parts: int
-    evaluate_every: int
-    checkpoint_seconds: float
-    threads: int
-    workers: int
-    seed: int
-    full_attention: bool = False
-    own_only: bool = False
-    data_part: float = 1.0
-    """Share of the contexts of each hand-written set that is used: for a curve over the amount of data."""
 
 
 @dataclass(slots=True)
@@ -191,11 +167,14 @@ class Run:
         plan.run.mkdir(parents=True, exist_ok=True)
         self.progress = Progress()
         self.form = FullAttentionEncoder if plan.full_attention else PremiseCachedEncoder
-        self.model = self.form(dropout=plan.dropout)
-        load_weights(self.model, load_file(plan.weights))
+        self.model = from_weights(load_file(plan.weights), dropout=plan.dropout, form=self.form)
         self.model.work_dtype = fastest_dtype()
         # Word vectors stay as they are: half the parameters, and rare words would drift apart.
         self.model.word.weight.requires_grad_(False)
+        if plan.frozen:
+            lowest = [self.model.pos, self.model.typ, self.model.ln, *self.model.layers[: plan.frozen]]
+            for part in lowest:
+                part.requires_grad_(False)
         trained = [p for p in self.model.parameters() if p.requires_grad]
         self.optimizer = torch.optim.AdamW(
             trained, lr=plan.rate, betas=(0.9, 0.98), weight_decay=0.01, fused=True
@@ -261,8 +240,7 @@ class Run:
 
     def evaluate(self, sets: Mapping[str, Sequence[Context]]) -> None:
         """Log development figures of the averaged weights; keep them if they are the best."""
-        model = self.form()
-        model.load_state_dict(self.average.weights)
+        model = from_weights(self.average.weights, form=self.form)
         model.work_dtype = fastest_dtype()
         figures, chosen = development(model, sets)
         self.log({"development": figures, "chosen_by": round(chosen, 4)})
@@ -304,7 +282,10 @@ def train(plan: Plan, crew: Crew | None = None) -> Run:
         crew.told(0)
     sets = development_sets(plan, tokenizer, held_out) if crew.leads else {}
     views = OWN_ONLY if plan.own_only else None
-    samplers = {name: iter(GroupSampler(name, members, seed, views)) for name, members in groups.items()}
+    samplers = {
+        name: iter(GroupSampler(name, members, seed, views, scale=plan.batch))
+        for name, members in groups.items()
+    }
     stream = mixed(samplers, read_shares(plan.mixture), seed)
     next_evaluation = run.progress.tokens + plan.evaluate_every
     saved = logged = time.monotonic()
@@ -357,37 +338,11 @@ def train_in_crew(plan: Plan, crew: Crew) -> None:
 
 def main() -> None:
     """Train in as many processes as asked for."""
-    plan = parse_plan()
+    plan = parse_plan(__doc__ or "")
     plan.run.mkdir(parents=True, exist_ok=True)
     (plan.run / "pid").unlink(missing_ok=True)
     run_crew(partial(train_in_crew, plan), plan.workers, plan.run)
     (plan.run / "pid").unlink(missing_ok=True)
-
-
-def parse_plan() -> Plan:
-    """The plan from the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("run", type=Path, help="folder of the run; holds state, logs and the token cache")
-    parser.add_argument("--data", type=Path, required=True, help="folder with train/, dev/ and golden/")
-    parser.add_argument("--mixture", type=Path, default=Path(__file__).with_name("mixture.toml"))
-    parser.add_argument("--tokenizer", type=Path, required=True)
-    parser.add_argument("--weights", type=Path, required=True, help="safetensors to start from")
-    parser.add_argument("--budget", type=int, default=14_000_000, help="tokens to train on")
-    parser.add_argument("--decay", type=int, default=3_000_000, help="last tokens, over which the rate falls")
-    parser.add_argument("--rate", type=float, default=1e-4)
-    parser.add_argument("--dropout", type=float, default=0.05)
-    parser.add_argument("--parts", type=int, default=2, help="batches an update is the mean of")
-    parser.add_argument("--evaluate-every", type=int, default=750_000, help="tokens between evaluations")
-    parser.add_argument("--checkpoint-seconds", type=float, default=300)
-    parser.add_argument("--threads", type=int, default=1, help="of each process")
-    parser.add_argument("--workers", type=int, default=2, help="processes that average their weights")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--full-attention", action="store_true", help="train a cross-encoder instead")
-    parser.add_argument("--own-only", action="store_true", help="show claims their own windows only")
-    parser.add_argument("--data-part", type=float, default=1.0, help="share of the hand-written contexts")
-    return Plan(**cast("dict[str, object]", vars(parser.parse_args())))  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":

@@ -1,0 +1,175 @@
+"""Fits when a sentence is called contradicted: its own weights and a bar of its own, beside the verdict's.
+
+    python -m training.contradiction SET… --calibration calibration.json --rows ROWS.jsonl [--precision 0.8]
+
+P(contradicted) is fitted on every claim of the sets, supported ones too, each set with the same weight. The
+threshold is the lowest at which, cross-validated by case, so large a share of what is called contradicted is,
+each set weighing alike again.
+What was measured is kept in ROWS.jsonl, so that a second fit takes seconds. Development sets only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamverify.calibration import Calibration
+from training.fuse import Floats, Row, fit, read, rows
+
+RISING = (
+    "contradiction",
+    "about",
+    "negation_mismatch",
+    "number_missing",
+    "number_rival",
+    "value_unaligned",
+    "date_missing",
+)
+FALLING = ("single", "verbatim")
+"""What speaks against a contradiction. The joint pass is left out: a passage on another matter moves it."""
+NAMES = (*RISING, *FALLING)
+SIGNS = tuple(1 if name in RISING else -1 for name in NAMES)
+Flags = NDArray[np.bool_]
+
+
+class Claims:
+    """Measured claims of several sets, with the calibration that decides which of them are supported."""
+
+    def __init__(self, found: Sequence[tuple[str, Row]], calibration: Calibration) -> None:
+        self.sets = np.array([name for name, _ in found])
+        self.cases = np.array([f"{name}:{row.case}" for name, row in found])
+        self.labels = np.array([row.label for _, row in found])
+        self.inputs = np.array([[row.features[name] for name in NAMES] for _, row in found])
+        chance = np.array([calibration.probability(row.features) for _, row in found])
+        about = np.array([row.features["about"] for _, row in found])
+        self.open = (chance < calibration.threshold) & (about >= calibration.contradiction_about)
+        """Claims that may be called contradicted at all."""
+        sizes = {name: (self.sets == name).sum() for name in set(self.sets)}
+        self.weights = np.array([1 / sizes[name] for name in self.sets])
+
+    @property
+    def truth(self) -> Flags:
+        """Which claims are labelled contradicted."""
+        return self.labels == "contradicted"
+
+    def map(self, keep: Flags, penalty: float) -> tuple[Floats, float]:
+        """Weights and bias from the claims kept."""
+        truth = self.truth[keep].astype(float)
+        return fit(self.inputs[keep], truth, self.weights[keep], SIGNS, penalty)
+
+    def validated(self, penalty: float, folds: int = 8) -> Floats:
+        """P(contradicted) of every claim, from a fit that has not seen its case."""
+        names = sorted(set(self.cases))
+        order = np.random.default_rng(0).permutation(len(names))
+        fold = {names[case]: place % folds for place, case in enumerate(order)}
+        number = np.array([fold[case] for case in self.cases])
+        chance = np.zeros(len(self.labels))
+        for one in range(folds):
+            weights, bias = self.map(number != one, penalty)
+            held = number == one
+            chance[held] = 1 / (1 + np.exp(-(self.inputs[held] @ weights + bias)))
+        return chance
+
+
+def wilson(hits: int, of: int) -> tuple[float, float]:
+    """The 95 % interval of a share (Wilson 1927)."""
+    if not of:
+        return 0.0, 1.0
+    z, share = 1.96, hits / of
+    middle = (share + z * z / (2 * of)) / (1 + z * z / of)
+    half = z * np.sqrt(share * (1 - share) / of + z * z / (4 * of * of)) / (1 + z * z / of)
+    return float(middle - half), float(middle + half)
+
+
+def figures(claims: Claims, called: Flags, name: str | None = None) -> dict[str, object]:
+    """Precision and recall of what is called contradicted, of one set or of all."""
+    inside = claims.sets == name if name is not None else np.ones(len(called), bool)
+    called, truth = called & inside, claims.truth & inside
+    hits, rejected = int((called & truth).sum()), int((called & (claims.labels != "supported")).sum())
+    return {
+        "claims": int(inside.sum()),
+        "called": int(called.sum()),
+        "precision": round(hits / max(int(called.sum()), 1), 3),
+        "interval": tuple(round(bound, 2) for bound in wilson(hits, int(called.sum()))),
+        "not_supported": round(rejected / max(int(called.sum()), 1), 3),
+        "recall": round(hits / max(int(truth.sum()), 1), 3),
+        "recall_interval": tuple(round(bound, 2) for bound in wilson(hits, int(truth.sum()))),
+    }
+
+
+def lowest(claims: Claims, chance: Floats, precision: float) -> float:
+    """The lowest threshold, in hundredths, that holds the precision asked for; sets weigh alike."""
+    best = 0.99
+    for threshold in np.arange(0.99, 0.29, -0.01):
+        called = claims.open & (chance >= threshold)
+        if called.sum() < _FEW:
+            continue
+        if np.average(claims.truth[called], weights=claims.weights[called]) >= precision:
+            best = float(threshold)
+    return round(best, 2)
+
+
+_FEW = 20
+"""Claims called contradicted below which a precision says nothing."""
+
+
+def measure(paths: Sequence[Path], kept: Path, model: Path | None) -> list[tuple[str, Row]]:
+    """The claims of the sets, from the file they are kept in or measured and kept there."""
+    if not kept.exists():
+        from streamverify.scorers.premise_cached import PremiseCachedScorer
+
+        scorer = PremiseCachedScorer(model, joint_windows=3)
+        with kept.open("w", encoding="utf-8") as file:
+            for path in paths:
+                for row in rows(read(path), scorer):
+                    file.write(json.dumps({"set": path.name.split(".")[0], **asdict(row)}) + "\n")
+    found = []
+    for line in kept.read_text(encoding="utf-8").splitlines():
+        record = json.loads(line)
+        found.append((record["set"], Row(record["case"], record["label"], record["features"])))
+    return found
+
+
+def main() -> None:
+    """Measure or load, cross-validate, fit, write into the calibration."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("sets", type=Path, nargs="*")
+    parser.add_argument("--calibration", type=Path, required=True, help="read, and written with the new fit")
+    parser.add_argument("--rows", type=Path, required=True)
+    parser.add_argument("--model", type=Path, help="folder of the model; the embedded one without")
+    parser.add_argument("--precision", type=float, default=0.8)
+    parser.add_argument("--penalty", type=float, default=0.001)
+    options = parser.parse_args()
+    calibration = Calibration.read(options.calibration)
+    claims = Claims(measure(options.sets, options.rows, options.model), calibration)
+    chance = claims.validated(options.penalty)
+    threshold = lowest(claims, chance, options.precision)
+    called = claims.open & (chance >= threshold)
+    for name in (None, *sorted(set(claims.sets))):
+        print(name or "all", figures(claims, called, name))
+    weights, bias = claims.map(np.ones(len(chance), bool), options.penalty)
+    fitted = calibration.model_copy(
+        update={
+            "contradiction_weights": {
+                name: round(float(weight), 4)
+                for name, weight in zip(NAMES, weights, strict=True)
+                if abs(weight) > 1e-4
+            },
+            "contradiction_bias": round(bias, 4),
+            "contradiction_threshold": threshold,
+        }
+    )
+    options.calibration.write_text(fitted.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    print(options.calibration.read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    main()
