@@ -16,11 +16,11 @@ from pathlib import Path
 
 from labelled import Item, bundled, read
 from streamverify import Passage
-from streamverify.assess import Basis
 from streamverify.citations import find_markers, markup
+from streamverify.judging.assessor import VerifierConfig
 from streamverify.scorers.premise_cached import PremiseCachedScorer
 from streamverify.scorers.protocol import Abort
-from streamverify.segment import segment
+from streamverify.sentences.segmenter import segment
 
 
 def without_markers(answer: str) -> str:
@@ -31,7 +31,7 @@ def without_markers(answer: str) -> str:
     return answer
 
 
-def cost(basis: Basis, items: Sequence[tuple[tuple[Passage, ...], str]]) -> tuple[float, int]:
+def cost(basis: VerifierConfig, items: Sequence[tuple[tuple[Passage, ...], str]]) -> tuple[float, int]:
     """CPU seconds to judge all answers, and runs of the model."""
     seconds, passes = 0.0, 0
     for passages, answer in items:
@@ -54,7 +54,7 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
     scorer = PremiseCachedScorer()
-    basis = Basis(scorer, scorer.traits.calibration)
+    basis = VerifierConfig(scorer, scorer.traits.calibration)
     for dataset in [bundled(), *(read(path) for path in options.datasets)]:
         items: Sequence[Item] = dataset.items
         marked = [(item.passages, item.answer) for item in items]

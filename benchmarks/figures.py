@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from streamverify.evaluate import stats
+
 BAD = frozenset({"unsupported", "contradicted", "not_supported"})
 LABELS = ("supported", "unsupported", "contradicted", "no_claim")
 
@@ -29,6 +31,8 @@ class Row:
     score: float | None
     overlap: tuple[int, int, int] | None = None
     """Characters in both, in the given and in the labelled unsupported spans; None where unlabelled."""
+    shared: float | None = None
+    """Share of the claim's content words that stand in its passages, 0 to 1: what a reader must beat."""
 
 
 def auroc(scores: NDArray[np.float64], positive: NDArray[np.bool_]) -> float | None:
@@ -51,6 +55,20 @@ def area(rows: Sequence[Row]) -> float | None:
     scored = [row for row in claims(rows) if row.score is not None]
     scores = np.array([row.score for row in scored], np.float64)
     return auroc(scores, np.array([row.gold == "supported" for row in scored], bool))
+
+
+def overlap_area(rows: Sequence[Row]) -> float | None:
+    """AUROC of plain word overlap on the same claims."""
+    scored = [row for row in claims(rows) if row.score is not None and row.shared is not None]
+    shared = np.array([row.shared for row in scored], np.float64)
+    return auroc(shared, np.array([row.gold == "supported" for row in scored], bool))
+
+
+def above_overlap(rows: Sequence[Row]) -> float | None:
+    """The verdict's AUROC less that of word overlap, paired: both on the claims that have both."""
+    both = [row for row in rows if row.score is not None and row.shared is not None]
+    verdict, overlap = area(both), overlap_area(both)
+    return None if verdict is None or overlap is None else verdict - overlap
 
 
 def balanced(rows: Sequence[Row]) -> float | None:
@@ -114,15 +132,13 @@ def calibration_error(rows: Sequence[Row]) -> float | None:
         return None
     scores = np.array([row.score for row in scored], np.float64)
     truth = np.array([row.gold == "supported" for row in scored], np.float64)
-    bins = np.minimum((scores * 10).astype(int), 9)
-    gaps = [
-        abs(scores[bins == b].mean() - truth[bins == b].mean()) * (bins == b).mean() for b in np.unique(bins)
-    ]
-    return float(np.sum(gaps))
+    return stats.calibration_error(scores, truth, equal="width")
 
 
 FIGURES: dict[str, Callable[[Sequence[Row]], float | None]] = {
     "auroc": area,
+    "overlap_auroc": overlap_area,
+    "above_overlap": above_overlap,
     "balanced_accuracy": balanced,
     "best_balanced_accuracy": best_balanced,
     "macro_f1": macro_f1,

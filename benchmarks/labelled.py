@@ -69,10 +69,16 @@ def read(path: Path, limit: int | None = None) -> Dataset:
     with opener(path, "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines if line.strip()]
     name = path.name.removesuffix(".gz").removesuffix(".jsonl")
-    items = [case(row) if "sentences" in row else claim(row) for row in rows if row.get("premise", " ")]
+    items = [_item(row) for row in rows if row.get("premise", " ")]
     if limit is not None and len(items) > limit:
         items = random.Random(1).sample(items, limit)
     return Dataset(name, items)
+
+
+def _item(row: dict[str, Any]) -> Item:
+    if "sentences" in row:
+        return case(row)
+    return joined(row) if "claims" in row else claim(row)
 
 
 def bundled() -> Dataset:
@@ -111,6 +117,21 @@ def _sentences(row: dict[str, Any]) -> Iterator[Gold]:
             citations.append(GoldCitation(start + place, start + end, CitationFinding(citation["verdict"])))
             place = end
         yield Gold(start, at, sentence["label"], sentence.get("kind", ""), tuple(spans), tuple(citations))
+
+
+def joined(row: dict[str, Any]) -> Item:
+    """A case of `training/sets/`: its claims are the sentences of one answer, in order."""
+    gold, at = [], 0
+    for one in row["claims"]:
+        end = at + len(one["claim"])
+        label = CLAIM_LABELS.get(one["label"], one["label"])
+        gold.append(Gold(at, end, label, str(one.get("kind") or "")))
+        at = end + 1
+    passages = tuple(
+        Passage(p.get("id", f"p{n}"), p["text"], p.get("title")) for n, p in enumerate(row["passages"], 1)
+    )
+    answer = " ".join(one["claim"] for one in row["claims"])
+    return Item(row["id"], passages, answer, tuple(gold), row.get("question"))
 
 
 def claim(row: dict[str, Any]) -> Item:

@@ -7,6 +7,8 @@
 A set holds whole answers with labelled sentences, or claims with a premise and a label. Claims go
 through the verifier as an answer of their own. `balanced_accuracy` is at the shipped threshold;
 `best_balanced_accuracy` at the threshold that suits that very set, which nobody knows in advance.
+`overlap_auroc` ranks the same claims by the share of their content words that stand in their passages, and
+`above_overlap` is what the verdict adds to that.
 """
 
 from __future__ import annotations
@@ -22,9 +24,10 @@ import anyio
 from figures import BAD, FIGURES, Row, interval
 from labelled import Dataset, Gold, Item, bundled, read
 from machine import describe
-from streamverify import Calibration, Observe, Report, Scorer, Verifier
+from streamverify import Calibration, Observe, Passage, Report, Scorer, Verifier
 from streamverify.citations import LabelledCitation, found_at, measure_agreement
 from streamverify.citations.metrics import NotComputed
+from streamverify.text.words import STOP_WORDS, tokens
 from streamverify.types import JudgedSentence
 
 AT_ONCE = 4
@@ -40,6 +43,13 @@ def covering(report: Report, gold: Sequence[Gold]) -> list[list[JudgedSentence]]
         if overlaps[best] > 0:
             found[best].append(sentence)
     return found
+
+
+def shared_words(claim: str, passages: Sequence[Passage]) -> float:
+    """Share of the claim's content words that stand in its passages, 0 to 1; 1 where it has none."""
+    known = {word for passage in passages for word in tokens(f"{passage.title or ''} {passage.text}")}
+    own = {word for word in tokens(claim) if word not in STOP_WORDS}
+    return len(own & known) / len(own) if own else 1.0
 
 
 def row_for(item: Item, gold: Gold, sentences: Sequence[JudgedSentence]) -> Row:
@@ -58,6 +68,7 @@ def row_for(item: Item, gold: Gold, sentences: Sequence[JudgedSentence]) -> Row:
         label=max(labels, key=SEVERITY.index),
         score=min(scores) if scores else None,
         overlap=overlap,
+        shared=shared_words(item.answer[gold.start : gold.end], item.passages),
     )
 
 
@@ -167,7 +178,7 @@ async def run(options: argparse.Namespace) -> dict[str, object]:
     datasets = [bundled()] if options.quick else [read(path, options.limit) for path in options.datasets]
     calibration = Calibration.read(options.calibration) if options.calibration else None
     results: list[dict[str, object]] = []
-    scorer = {"scorer": lexical_scorer} if options.lexical else {}
+    scorer = {"scorer": lexical_scorer} if options.lexical else {"model": options.model}
     async with Verifier(**scorer, calibration=calibration, verdict_timeout=60) as verifier:
         for dataset in datasets:
             rows, citations = await judge(verifier, dataset)
@@ -178,7 +189,7 @@ async def run(options: argparse.Namespace) -> dict[str, object]:
             }
             for name, figure in FIGURES.items():
                 result[name] = figure(rows)
-                if options.intervals and name in ("auroc", "balanced_accuracy"):
+                if options.intervals and name in ("auroc", "above_overlap", "balanced_accuracy"):
                     result[f"{name}_interval"] = interval(rows, figure)
             results.append(result)
             print(figure_table([result]), flush=True)
@@ -204,6 +215,7 @@ def main() -> int:
     parser.add_argument("--kinds", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--intervals", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--calibration", type=Path, help="a calibration file in place of the model's own")
+    parser.add_argument("--model", help="an installed model or a folder; the embedded one if none")
     parser.add_argument("--lexical", action="store_true", help="the scorer without a model, as a baseline")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()

@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from machine import describe
-from streamverify.segment import SentenceSegmenter
+from streamverify.sentences.segmenter import SentenceSegmenter
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 QUICK_SIZES = (1_000, 4_000, 40_000)

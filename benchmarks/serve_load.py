@@ -5,6 +5,7 @@ with the embedded model; this process reads every stream and compares the text w
 
     python benchmarks/serve_load.py            # 50 streams at 20 tokens/s for 60 s
     python benchmarks/serve_load.py --quick    # for 5 s
+    python benchmarks/serve_load.py --max-lag 1.5   # sentences that wait longer are given up
 """
 
 from __future__ import annotations
@@ -81,17 +82,18 @@ def served(app: Starlette) -> Iterator[int]:
 
 
 @contextlib.contextmanager
-def proxied(port: int) -> Iterator[tuple[int, int]]:
+def proxied(port: int, max_lag: float | None) -> Iterator[tuple[int, int]]:
     """The proxy in a process of its own, so that its memory is its own."""
     program = (
         "import sys, uvicorn; from streamverify.server import ServeSettings, create_app, Limits;"
-        "uvicorn.run(create_app(ServeSettings(upstream=sys.argv[1], limits=Limits(concurrent=500))),"
-        "port=int(sys.argv[2]), log_level='error')"
+        "lag = float(sys.argv[3]) or None;"
+        "settings = ServeSettings(upstream=sys.argv[1], max_lag=lag, limits=Limits(concurrent=500));"
+        "uvicorn.run(create_app(settings), port=int(sys.argv[2]), log_level='error')"
     )
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         front = probe.getsockname()[1]
-    arguments = [sys.executable, "-c", program, f"http://127.0.0.1:{port}/v1", str(front)]
+    arguments = [sys.executable, "-c", program, f"http://127.0.0.1:{port}/v1", str(front), str(max_lag or 0)]
     process = subprocess.Popen(arguments)
     try:
         deadline = time.monotonic() + 60
@@ -115,7 +117,7 @@ async def read_stream(client: httpx2.AsyncClient, front: int, number: int, count
     passages = [{"id": p.id, "text": p.text, "title": p.title} for p in case.passages]
     extra = {"passages": passages}
     body = {"model": f"{number}-{count}", "messages": [], "stream": True, "streamverify": extra}
-    text, ended, lags, unverified = [], False, [], 0
+    text, ended, lags, unverified, overloaded, hurried = [], False, [], 0, 0, 0
     url = f"http://127.0.0.1:{front}/v1/chat/completions"
     async with client.stream("POST", url, json=body) as response:
         async for line in response.aiter_lines():
@@ -127,9 +129,12 @@ async def read_stream(client: httpx2.AsyncClient, front: int, number: int, count
                 if event.get("kind") == "sentence_judged":
                     lags.append(event["latency_ms"])
                     unverified += event["label"] == "unverified"
+                    overloaded += event.get("reason") == "overloaded"
+                    hurried += event.get("passes") is not None
                 text += [choice["delta"].get("content") or "" for choice in chunk.get("choices", [])]
     whole = ended and "".join(text) == "".join(words(number, count))
-    results.append({"whole": whole, "lags": lags, "unverified": unverified})
+    counts = {"unverified": unverified, "overloaded": overloaded, "hurried": hurried}
+    results.append({"whole": whole, "lags": lags, **counts})
 
 
 async def load(front: int, pid: int, streams: int, rate: float, seconds: float) -> dict:
@@ -164,7 +169,7 @@ async def load(front: int, pid: int, streams: int, rate: float, seconds: float) 
         "took_s": round(took, 2),
         "whole_streams": sum(result["whole"] for result in results),
         "verdicts": len(lags),
-        "unverified": sum(result["unverified"] for result in results),
+        **{name: sum(result[name] for result in results) for name in ("unverified", "overloaded", "hurried")},
         "verdict_lag_ms": {
             "p50": round(statistics.median(lags), 1),
             "p95": round(lags[int(0.95 * (len(lags) - 1))], 1),
@@ -184,9 +189,10 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="5 seconds in place of 60")
     parser.add_argument("--streams", type=int, default=50)
     parser.add_argument("--rate", type=float, default=20.0, help="tokens a second, each stream")
+    parser.add_argument("--max-lag", type=float, help="seconds a sentence may wait for its check")
     parser.add_argument("--json", type=Path, help="write the figures here too")
     asked = parser.parse_args()
-    with served(upstream(asked.rate)) as port, proxied(port) as (front, pid):
+    with served(upstream(asked.rate)) as port, proxied(port, asked.max_lag) as (front, pid):
         figures = anyio.run(load, front, pid, asked.streams, asked.rate, 5.0 if asked.quick else 60.0)
     print(json.dumps(figures, indent=2))
     if asked.json is not None:

@@ -11,12 +11,12 @@ import contextlib
 import sys
 import threading
 from collections.abc import AsyncIterator
-from importlib import resources
 
 import httpx2
 import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, Response
+from fastapi.staticfiles import StaticFiles
 
 from streamverify import Redact, Verifier
 from streamverify.demo import load_case, replay
@@ -24,7 +24,7 @@ from streamverify.server import Runs, StreamEvent, resumed, sse_response
 
 verifier, runs = Verifier(), Runs()
 PAGE = """<!doctype html><title>Answer</title><body>
-<script type="module" src="/grounded-stream.js"></script>
+<script type="module" src="/static/grounded-stream.js"></script>
 <grounded-stream src="/answer"></grounded-stream>"""
 
 
@@ -41,6 +41,7 @@ class EventStream(Response):
 
 
 app = FastAPI(lifespan=lifespan)
+app.mount("/static", StaticFiles(packages=[("streamverify", "static")]))
 
 
 @app.get("/answer", response_class=EventStream, responses={200: {"model": StreamEvent}})
@@ -57,12 +58,6 @@ async def answer(request: Request) -> Response:
 @app.get("/", response_class=HTMLResponse)
 async def page() -> str:
     return PAGE
-
-
-@app.get("/grounded-stream.js")
-async def element() -> Response:
-    script = resources.files("streamverify") / "static" / "grounded-stream.js"
-    return Response(script.read_bytes(), media_type="text/javascript")
 
 
 def main(port: int = 8378) -> None:

@@ -12,7 +12,15 @@ from dataclasses import dataclass, replace
 import anyio
 
 from streamverify import Passage, Redact
-from streamverify.adapters import Cited, Ended, Move, Other, Released, VerifiedChunks, Words
+from streamverify.adapters import (
+    CitationDelta,
+    Move,
+    PassThrough,
+    Released,
+    TextDelta,
+    TextEnd,
+    VerifiedChunks,
+)
 
 ANSWER = "The Eiffel Tower was completed in 1889. It stands 450 metres tall."
 PASSAGES = [Passage("p1", "The Eiffel Tower was completed in 1889 and stands 330 metres tall.")]
@@ -32,12 +40,12 @@ class ChunkTranslator:
 
     def read(self, chunk: Chunk, released: Released) -> Iterable[Move[Chunk]]:  # noqa: ARG002 - repeats no text
         if chunk.text:
-            yield Words(0, chunk.text, Chunk)  # Chunk(text): how one with another text is made
+            yield TextDelta(0, chunk.text, Chunk)  # Chunk(text): how one with another text is made
         if chunk.sources:
-            yield Cited(0, [{"type": "citation", "document_ids": chunk.sources}])
+            yield CitationDelta(0, [{"type": "citation", "document_ids": chunk.sources}])
         if chunk.tokens is not None:
-            yield Ended(0)
-            yield Other(lambda: replace(chunk, text=""), 0)  # keeps its place, behind the text
+            yield TextEnd(0)
+            yield PassThrough(lambda: replace(chunk, text=""), 0)  # keeps its place, behind the text
 
     def sent(self, chunk: Chunk) -> None:
         """Nothing to remember about what the reader got."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from streamverify.cli import main
+from streamverify.program import main
 
 if __name__ == "__main__":
     sys.exit(main())

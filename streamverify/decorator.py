@@ -15,14 +15,14 @@ import functools
 import inspect
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ParamSpec, Protocol, overload
+from typing import Any, ParamSpec, Protocol, Self, overload
 
 from streamverify.errors import UsageError
 from streamverify.events import Event, TextReleased
 from streamverify.passages import passages_from
-from streamverify.policy import Policy
-from streamverify.retrieval import SINK
+from streamverify.policy import Policy, PolicyLike, policy_from
 from streamverify.stream import VerifiedStream
+from streamverify.streaming.retrieval import SINK
 from streamverify.types import Passage, Report
 from streamverify.verifier import Verifier
 
@@ -35,17 +35,35 @@ def shared_verifier() -> Verifier:
     return Verifier()
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedAnswer:
-    """A whole answer after its check."""
+class CheckedAnswer(str):
+    """A whole answer after its check: the text that the policy lets a reader see, as a `str`, and its report.
 
-    text: str
-    """What the policy lets a reader see."""
+    So it goes wherever the function's own `str` went: into a template, JSON, a response that a framework
+    checks against `-> str`.
+    """
+
+    __slots__ = ("report",)
+
     report: Report
 
-    def __str__(self) -> str:
-        """The text."""
-        return self.text
+    def __new__(cls, text: str, report: Report) -> Self:
+        """The text and its report; both stay as they are."""
+        made = super().__new__(cls, text)
+        object.__setattr__(made, "report", report)
+        return made
+
+    @property
+    def text(self) -> str:
+        """The text, as a plain `str`."""
+        return str.__str__(self)
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str, Report]]:
+        """What a copy, or one that was pickled, is made of."""
+        return type(self), (self.text, self.report)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse: an answer stays as it was checked."""
+        raise AttributeError(f"a CheckedAnswer is frozen; {name!r} cannot be set")
 
 
 class VerifiedPieces(AsyncIterator[str]):
@@ -159,26 +177,32 @@ class _Collector:
 
 
 def verified(
+    function: None = None,
+    /,
     *,
     passages: str | None = None,
     question: str | None = None,
-    policy: Policy | None = None,
+    policy: PolicyLike | None = None,
     verifier: Verifier | None = None,
 ) -> Decorator:
     """A decorator that checks what a function answers.
 
     Args:
+        function: nothing: it is always `@verified(...)`, with its parentheses.
         passages: name of the function's parameter that carries the passages; without it the function
             tells them through `retrieved(...)`.
         question: name of the parameter that carries the question, if any.
-        policy: in place of the verifier's.
+        policy: in place of the verifier's; itself or its word.
         verifier: one for the whole process by default; give your own to choose the scorer, or when it
             is closed.
 
     Raises:
-        UsageError: when decorating: the function has no parameter of that name; when called: it
-            returned something that is not text. Caller.
+        UsageError: when decorating: the function has no parameter of that name, or there is no such
+            policy; when called: it returned something that is not text. Caller.
     """
+    if function is not None:
+        raise UsageError("write @verified() with its parentheses")
+    chosen = policy_from(policy) if policy is not None else None
 
     def decorate(function: Callable[..., Any], /) -> Callable[..., Any]:
         signature = inspect.signature(function)
@@ -188,7 +212,7 @@ def verified(
                 raise UsageError(
                     f"{function.__qualname__} has no parameter {name!r}; its parameters are: {known}"
                 )
-        call = _Call(signature, passages, question, policy, verifier)
+        call = _Call(signature, passages, question, chosen, verifier)
 
         if inspect.iscoroutinefunction(function):
 

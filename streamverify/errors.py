@@ -5,6 +5,7 @@
     │  ├─ PassageError                    a passage cannot be read
     │  ├─ PieceError                      the source yielded something that is not text
     │  ├─ InputFileError                  a file, or standard input, does not hold what it should
+    │  ├─ NotEnoughLabelsError            too few labels for the guarantee asked for
     │  ├─ MissingExtraError (ImportError) an optional package is not installed
     │  └─ StreamStateError (RuntimeError) read twice, or used before opening or after closing
     ├─ ModelError                         the operator must change a model
@@ -13,6 +14,7 @@
     │  ├─ ModelContractError              inputs, outputs or labels differ from what is expected
     │  └─ ProviderError                   the execution provider asked for is not available
     ├─ ScoringError                       a check failed while a stream was running
+    │  ├─ JudgeError                      a judge gave no usable answer
     │  └─ ScoringTimeoutError (TimeoutError)
     └─ StreamInterruptedError             the application ended a stream before its source did
 
@@ -53,6 +55,18 @@ class InputFileError(UsageError):
         super().__init__(f"{where}: {problem}" if field is None else f"{where}: field {field!r}: {problem}")
 
 
+class NotEnoughLabelsError(UsageError):
+    """Too few labels for the guarantee that was asked for; says how many are needed."""
+
+    def __init__(self, found: int, needed: int, where: str = "") -> None:
+        """Name what there is, what it takes, and among which sentences."""
+        self.found, self.needed, self.where = found, needed, where
+        super().__init__(
+            f"{where + ': ' if where else ''}{found} answers with a sentence labelled as not grounded; the "
+            f"guarantee needs {needed}: label more answers, or allow more misses or less confidence"
+        )
+
+
 class MissingExtraError(UsageError, ImportError):
     """An optional package is missing; the message is the pip command that installs it."""
 
@@ -74,10 +88,10 @@ class ModelError(StreamVerifyError):
 class ModelNotFoundError(ModelError):
     """Nothing at the path tried."""
 
-    def __init__(self, path: Path | str, hint: str = "") -> None:
-        """Name the path, and what to do where that is known."""
+    def __init__(self, path: Path | str, hint: str = "", *, what: str = "model") -> None:
+        """Name what was looked for and where, and what to do where that is known."""
         self.path = str(path)
-        super().__init__(f"no model at {path}" + (f": {hint}" if hint else ""))
+        super().__init__(f"no {what} at {path}" + (f": {hint}" if hint else ""))
 
 
 class ModelChecksumError(ModelError):
@@ -119,6 +133,19 @@ class ScoringTimeoutError(ScoringError, TimeoutError):
         """Name the deadline in seconds."""
         self.seconds = seconds
         super().__init__(f"no verdict within {seconds:g} s; raise verdict_timeout or use a faster scorer")
+
+
+class OverloadedError(ScoringError):
+    """A sentence waited longer for its check than the verifier's `max_lag` allows."""
+
+    def __init__(self, seconds: float) -> None:
+        """Name the limit in seconds."""
+        self.seconds = seconds
+        super().__init__(f"no core was free for this check within {seconds:g} s")
+
+
+class JudgeError(ScoringError):
+    """A judge gave no usable answer."""
 
 
 class StreamInterruptedError(StreamVerifyError):

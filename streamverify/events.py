@@ -4,6 +4,8 @@
     TextReleased                                     what a reader may see; final once told
     SentenceClosed                                   in text order
     SentenceJudged                                   one for each SentenceClosed, in text order
+    SentenceRevised                                  one for each later scorer asked about a sentence that was
+                                                     judged provisionally, in that order, some time after it
     StreamFinished | StreamHalted | StreamFailed     exactly one, last
 
 `seq` counts 0, 1, 2 …; `at_ms` is milliseconds since the stream opened. On the wire an event is
@@ -12,6 +14,7 @@ one JSON object (`event.model_dump_json()`), and `kind` tells which.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
@@ -67,6 +70,25 @@ class SentenceJudged(Verdict, Stamp):
     kind: Literal["sentence_judged"] = "sentence_judged"
     latency_ms: float
     """Milliseconds from the sentence's close to this verdict."""
+    provisional: bool = False
+    """A later scorer of a cascade is being asked: a `SentenceRevised` follows, whatever it says."""
+
+
+class SentenceRevised(Verdict, Stamp):
+    """The word of a later scorer on a sentence that was judged provisionally.
+
+    Where it gave none, the verdict before it once more, with a finding `unconfirmed`.
+    """
+
+    kind: Literal["sentence_revised"] = "sentence_revised"
+    latency_ms: float
+    """Milliseconds from the sentence's close to this verdict."""
+    provisional: bool = False
+    """A further scorer is being asked: another `SentenceRevised` follows."""
+    scorer: str
+    """Model whose verdict this is."""
+    changed: bool
+    """Whether the label is another one than was told before."""
 
 
 class StreamFinished(Stamp):
@@ -102,8 +124,8 @@ class StreamFailed(Stamp):
     """The same for a machine, without anything of the message."""
 
 
-Terminal = StreamFinished | StreamHalted | StreamFailed
-Event = StreamOpened | TextReleased | SentenceClosed | SentenceJudged | Terminal
+FinalEvent = StreamFinished | StreamHalted | StreamFailed
+Event = StreamOpened | TextReleased | SentenceClosed | SentenceJudged | SentenceRevised | FinalEvent
 
 
 def build() -> None:
@@ -113,6 +135,7 @@ def build() -> None:
         TextReleased,
         SentenceClosed,
         SentenceJudged,
+        SentenceRevised,
         StreamFinished,
         StreamHalted,
         StreamFailed,
@@ -127,4 +150,10 @@ def read_event(line: str | bytes) -> Event:
     Raises:
         pydantic.ValidationError: it is not an event.
     """
-    return TypeAdapter[Event](Annotated[Event, Field(discriminator="kind")]).validate_json(line)
+    return _reader().validate_json(line)
+
+
+@cache
+def _reader() -> TypeAdapter[Event]:
+    """Made at first use and once: it takes thousands of times as long as reading an event."""
+    return TypeAdapter[Event](Annotated[Event, Field(discriminator="kind")])

@@ -1,6 +1,6 @@
 """Passages as they come from callers and retrievers, and the windows a scorer reads.
 
-Before: the caller. After: `scorers/` encodes the windows, `judge.py` points into them.
+Before: the caller. After: `scorers/` encodes the windows, `judging/verdict.py` points into them.
 
 Nothing is lost on the way: the windows of a passage, joined, are its text. Texts are not normalised;
 offsets always count code points of the text as given.
@@ -18,9 +18,9 @@ from typing import Any
 
 import sentencex
 
-from streamverify._unicode import printable
 from streamverify.errors import PassageError
 from streamverify.scorers.protocol import Window
+from streamverify.text.unicode import printable
 from streamverify.types import Passage, Span
 
 MAX_CHARS = 50_000_000
@@ -63,11 +63,12 @@ def passages_from(objects: Iterable[object], *, max_chars: int = MAX_CHARS) -> t
             f"not as {type(objects).__name__}"
         )
     by_id: dict[str, Passage] = {}
+    chunks = _Chunks(by_id)
     total = 0
     for position, item in enumerate(objects, 1):
         passage, shared = _read(item, position)
         if shared:
-            passage = _told_apart(passage, by_id)
+            passage = chunks.told_apart(passage)
         known = by_id.setdefault(passage.id, passage)
         if known.text != passage.text:
             raise PassageError(
@@ -214,6 +215,9 @@ def _read(item: object, position: int) -> tuple[Passage, bool]:
     node: Any = getattr(item, "node", item)
     if callable(getattr(node, "get_content", None)) and isinstance(getattr(node, "node_id", None), str):
         metadata = _metadata(node)
+        score = getattr(item, "score", None) if node is not item else None
+        if score is not None and "score" not in metadata:
+            metadata = {**metadata, "score": score}  # the retriever's, which stands beside the node
         text = _LABEL.sub("", str(node.get_content()))
         return _passage(node.node_id, text, metadata.get("title"), metadata), False
     raise PassageError(f"passage {position} is a {type(item).__name__}; expected {_SHAPES}")
@@ -263,10 +267,25 @@ def _passage(identity: str, text: str, title: object, metadata: Mapping[str, Any
     )
 
 
-def _told_apart(passage: Passage, known: Mapping[str, Passage]) -> Passage:
-    """The passage under the first of `id`, `id#2`, `id#3`, … that is free or has the same text."""
-    identity, number = passage.id, 1
-    while (other := known.get(identity)) is not None and other.text != passage.text:
-        number += 1
-        identity = f"{passage.id}#{number}"
-    return replace(passage, id=identity)
+class _Chunks:
+    """Tells chunks apart that share an id, each in constant time."""
+
+    def __init__(self, known: Mapping[str, Passage]) -> None:
+        self._known = known
+        self._next: dict[str, int] = {}
+        """Of each shared id the first number that was not looked at."""
+        self._named: dict[tuple[str, str], str] = {}
+        """Shared id and text to the id of the passage that has that text."""
+
+    def told_apart(self, passage: Passage) -> Passage:
+        """The passage under the first of `id`, `id#2`, `id#3`, … that is free or has the same text."""
+        shared = passage.id
+        identity = self._named.get((shared, passage.text))
+        while identity is None:
+            number = self._next.get(shared, 1)
+            self._next[shared] = number + 1
+            candidate = f"{shared}#{number}" if number > 1 else shared
+            other = self._known.get(candidate, passage)
+            self._named.setdefault((shared, other.text), candidate)
+            identity = self._named.get((shared, passage.text))
+        return replace(passage, id=identity)

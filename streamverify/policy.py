@@ -1,7 +1,7 @@
 """What becomes of a sentence once its verdict is known.
 
-Before: `judge.py` and `citations/` made the verdict.
-After: `session.py` turns the decision into released text.
+Before: `judging/verdict.py` and `citations/` made the verdict.
+After: `streaming/session.py` turns the decision into released text.
 
 A policy is pure: it sees a sentence, its verdict and the tally so far, and decides. One that says
 `holds_text` sees every character before a reader does, and what it lets go is final.
@@ -10,11 +10,13 @@ A policy is pure: it sees a sentence, its verdict and the tally so far, and deci
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, TypeAlias, get_args, runtime_checkable
 
 from streamverify.errors import UsageError
+from streamverify.releases import Release, replaced, whole
+from streamverify.text.layout import body
 from streamverify.types import (
     Action,
     CitationFinding,
@@ -22,7 +24,6 @@ from streamverify.types import (
     Passage,
     Replacement,
     Sentence,
-    SentenceKind,
     Span,
     Verdict,
 )
@@ -30,7 +31,9 @@ from streamverify.types import (
 UNGROUNDED = frozenset({Label.UNSUPPORTED, Label.CONTRADICTED})
 """The labels that policies act on unless told otherwise."""
 
-_LEAD = re.compile(r"\s*(?:(?:[-*+•>]|\#{1,6}|\d{1,9}[.)])[ \t]+)*")
+PLACEHOLDER = "[statement removed]"
+"""In place of a rejected sentence; it stands beside a badge that says why, whatever the label."""
+
 _DIGIT = re.compile(r"\d")
 
 
@@ -41,14 +44,6 @@ class Tally(NamedTuple):
     """Sentences that made a claim and were checked."""
     ungrounded: int
     """Of those, UNSUPPORTED and CONTRADICTED ones."""
-
-
-class Release(NamedTuple):
-    """Text to show in place of the answer's characters `span`."""
-
-    text: str
-    span: Span
-    action: Action
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +57,7 @@ class Decision:
     """For HALT: why."""
 
 
+@runtime_checkable
 class Policy(Protocol):
     """The seam for policies; see `Flag` for the smallest one."""
 
@@ -95,41 +91,6 @@ def every_sentence(sentence: Sentence) -> bool:  # noqa: ARG001 - a selector tha
 def with_numbers(sentence: Sentence) -> bool:
     """Selects sentences that contain a digit: figures, dates, amounts."""
     return bool(_DIGIT.search(sentence.text))
-
-
-def body(sentence: Sentence) -> Span:
-    """The sentence without its layout: leading blanks and list marks, closing blanks.
-
-    The layout says nothing, and keeping it keeps lists and paragraphs in shape around a placeholder.
-    """
-    text = sentence.text
-    lead = 0
-    if sentence.kind not in (SentenceKind.CODE, SentenceKind.TABLE):
-        match = _LEAD.match(text)
-        lead = match.end() if match else 0
-    end = len(text.rstrip())
-    lead = min(lead, end)
-    return Span(sentence.start + lead, sentence.start + end)
-
-
-def whole(sentence: Sentence, action: Action) -> tuple[Release, ...]:
-    """The sentence as it is."""
-    return (Release(sentence.text, sentence.span, action),)
-
-
-def replaced(sentence: Sentence, parts: Sequence[tuple[Span, str]], action: Action) -> tuple[Release, ...]:
-    """The sentence with each part (in text order, no overlap) replaced by its text."""
-    releases: list[Release] = []
-    at = sentence.start
-    for span, text in parts:
-        if at < span.start:
-            kept = sentence.text[at - sentence.start : span.start - sentence.start]
-            releases.append(Release(kept, Span(at, span.start), Action.RELEASE))
-        releases.append(Release(text, span, action))
-        at = span.end
-    if at < sentence.end:
-        releases.append(Release(sentence.text[at - sentence.start :], Span(at, sentence.end), Action.RELEASE))
-    return tuple(releases)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +136,7 @@ class Redact:
 
     labels: frozenset[Label] = UNGROUNDED
     scope: Literal["sentence", "span"] = "sentence"
-    placeholder: str = "[unsupported statement removed]"
+    placeholder: str = PLACEHOLDER
     fabricated_citations: Literal["keep", "marker", "sentence"] = "keep"
     """What to do with a marker that resolves to no passage: keep it, take it out, or redact its sentence."""
     where: Selector = every_sentence
@@ -320,6 +281,44 @@ Rewrite = Callable[[RepairRequest], Awaitable[str]]
 
 
 @dataclass(frozen=True, slots=True)
+class RepairPlan:
+    """How a sentence is to be repaired."""
+
+    rewrite: Rewrite
+    attempts: int = 2
+    """Calls of `rewrite` before the policy's `decide` has the word; 1 or more."""
+    timeout: float = 30.0
+    """Seconds that one call of `rewrite` may take."""
+
+    def __post_init__(self) -> None:
+        """Refuse a plan that would never repair."""
+        if self.attempts < 1:
+            raise UsageError("Repair: attempts must be 1 or more")
+        if not self.timeout > 0:
+            raise UsageError("Repair: timeout must be above 0 seconds")
+
+
+@runtime_checkable
+class RepairingPolicy(Policy, Protocol):
+    """A policy that may ask for repairs: a `Policy` with one method more."""
+
+    def repair(self, sentence: Sentence, verdict: Verdict) -> RepairPlan | None:
+        """How to repair this sentence; None where it is to be left to `decide`.
+
+        A replacement every sentence of which is SUPPORTED or NO_CLAIM takes the place of the sentence;
+        where none is found, `decide` says what happens.
+        """
+        ...
+
+
+def repair_plan(policy: Policy, sentence: Sentence, verdict: Verdict) -> RepairPlan | None:
+    """The plan of a policy that may repair; None from every other, and for a sentence it does not hold."""
+    if not isinstance(policy, RepairingPolicy) or not policy.holds_text or not policy.holds(sentence):
+        return None
+    return policy.repair(sentence, verdict)
+
+
+@dataclass(frozen=True, slots=True)
 class Repair:
     """Ask `rewrite` for a sentence written from the evidence in place of an ungrounded one.
 
@@ -338,19 +337,19 @@ class Repair:
 
     def __post_init__(self) -> None:
         """Refuse a policy that would never repair."""
-        if self.attempts < 1:
-            raise UsageError("Repair: attempts must be 1 or more")
+        self._plan()
+
+    def _plan(self) -> RepairPlan:
+        return RepairPlan(self.rewrite, self.attempts, self.timeout)
 
     def holds(self, sentence: Sentence) -> bool:
         """As the fallback says."""
         return self.fallback.holds(sentence)
 
-    def wants_repair(self, sentence: Sentence, verdict: Verdict) -> bool:
-        """Whether the fallback would redact this sentence."""
-        return (
-            self.holds(sentence)
-            and self.fallback.decide(sentence, verdict, Tally(0, 0)).action is Action.REDACT
-        )
+    def repair(self, sentence: Sentence, verdict: Verdict) -> RepairPlan | None:
+        """A plan wherever the fallback would redact."""
+        action = self.fallback.decide(sentence, verdict, Tally(0, 0)).action
+        return self._plan() if action is Action.REDACT else None
 
     def decide(self, sentence: Sentence, verdict: Verdict, tally: Tally) -> Decision:
         """What happens without a replacement that passed."""
@@ -360,3 +359,42 @@ class Repair:
 def repaired(sentence: Sentence, replacement: Replacement) -> Decision:
     """The sentence with its body replaced by a text that passed."""
     return Decision(Action.REPAIR, replaced(sentence, [(body(sentence), replacement.text)], Action.REPAIR))
+
+
+PolicyWord = Literal["observe", "flag", "redact", "halt", "annotate"]
+"""The policies that need no argument, by the name they have in `stream_opened`."""
+
+PolicyLike: TypeAlias = Policy | PolicyWord
+"""What is accepted wherever a policy is taken."""
+
+_WORDS: dict[PolicyWord, Callable[[], Policy]] = {
+    "observe": Observe,
+    "flag": Flag,
+    "redact": Redact,
+    "halt": Halt,
+    "annotate": Annotate,
+}
+
+
+def policy_from(given: PolicyLike) -> Policy:
+    """The policy that a word stands for; a policy is returned as it is.
+
+    Raises:
+        UsageError: it is neither; names the choices. Caller.
+    """
+    choices = ", ".join(map(repr, get_args(PolicyWord)))
+    if isinstance(given, str):
+        if given in _WORDS:
+            return _WORDS[given]()
+        if str(given) == "repair":
+            raise UsageError("the policy 'repair' needs a function that rewrites: policy=Repair(rewrite)")
+        raise UsageError(
+            f"there is no policy {given!r}; choose from {choices}, or give a policy such as Redact()"
+        )
+    if isinstance(given, type):
+        raise UsageError(f"policy={given.__name__} is a class; make one: policy={given.__name__}()")
+    if not isinstance(given, Policy):
+        raise UsageError(
+            f"{type(given).__name__} is no policy; give one such as Redact(), or a word: {choices}"
+        )
+    return given

@@ -10,14 +10,19 @@ policy, define a session-scoped fixture named `verifier` in `conftest.py`.
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Protocol
 
 import pytest
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from streamverify import JudgedSentence, Report, Verifier
-    from streamverify.sources import Source
+    from streamverify.evaluate import Dataset, Embedder, Metric, Run
+    from streamverify.evaluate.pack import Pack
+    from streamverify.evaluate.protocol import Judge
+    from streamverify.streaming.sources import Source
 
 ALLOWED = ("supported", "no_claim")
 """Labels a sentence may have unless told otherwise; one that was not checked does not pass."""
@@ -104,6 +109,108 @@ def grounding(verifier: Verifier) -> Grounding:
     return functools.partial(assert_grounded, verifier=verifier)
 
 
+class Evaluation(Protocol):
+    """What the `evaluation` fixture is."""
+
+    def __call__(
+        self,
+        dataset: Dataset | Path | str,
+        *,
+        metrics: Iterable[str | Metric] | None = None,
+        pack: Pack | str | None = None,
+        settings: Path | str | None = None,
+        weights: Mapping[str, float] | None = None,
+        thresholds: Mapping[str, float] | None = None,
+        min_passed: float | None = None,
+        gates: Path | str | None = None,
+        baseline: Path | str | None = None,
+        allow_different_cases: bool = False,
+        allow_errors: bool = False,
+        judge: Judge | None = None,
+        embedder: Embedder | str | None = None,
+        out: Path | str | None = None,
+    ) -> Run:
+        """As `assert_evaluation`."""
+        ...
+
+
+def assert_evaluation(
+    dataset: Dataset | Path | str,
+    *,
+    metrics: Iterable[str | Metric] | None = None,
+    pack: Pack | str | None = None,
+    settings: Path | str | None = None,
+    weights: Mapping[str, float] | None = None,
+    thresholds: Mapping[str, float] | None = None,
+    min_passed: float | None = None,
+    gates: Path | str | None = None,
+    baseline: Path | str | None = None,
+    allow_different_cases: bool = False,
+    allow_errors: bool = False,
+    judge: Judge | None = None,
+    embedder: Embedder | str | None = None,
+    out: Path | str | None = None,
+    verifier: Verifier | None = None,
+) -> Run:
+    """The run over a dataset that passes its pack and its gates and is no worse than a baseline.
+
+    Args:
+        dataset: a JSON Lines file, or cases of `read_dataset`.
+        metrics: see `streamverify.evaluate.evaluate`; those of the gates are added.
+        pack: stages that each case must pass, by name or made in code.
+        settings: a TOML file with a pack and what its stages weigh, ask for and forbid.
+        weights: of the pack's stages, over those of the file.
+        thresholds: likewise.
+        min_passed: least share of the cases that must pass the pack, 0-1; all of them if None. A case with a
+            stage that could not be computed has not passed.
+        gates: a TOML file.
+        baseline: a run's file; what it may be worse says the gates file under `[baseline]`.
+        allow_different_cases: compare the cases that the baseline has too.
+        allow_errors: do not fail because a case went wrong.
+        judge: for metrics that ask; stays the caller's to close.
+        embedder: for metrics that compare meanings; `default` for the library's own.
+        out: journal.
+        verifier: the `evaluation` fixture brings the session's.
+
+    Raises:
+        AssertionError: a case does not pass the pack, a gate or the baseline fails, a gated figure was not
+            computed or a case went wrong; the message begins with the cases that do not hold.
+        UsageError: a file does not hold what it should, or options contradict each other. Caller.
+    """
+    __tracebackhide__ = True
+    from streamverify import evaluate as offline  # noqa: PLC0415 - a plugin must not slow other tests down
+    from streamverify.evaluate.checked import checked, message, pack_of, passing  # noqa: PLC0415 - as above
+
+    if isinstance(embedder, str):
+        from streamverify.evaluate.embedder import embedder_named  # noqa: PLC0415 - loads numpy
+
+        embedder = embedder_named(embedder)
+    cases = dataset if isinstance(dataset, offline.Dataset) else offline.read_dataset(dataset)
+    bundle = pack_of(pack, settings, weights or {}, thresholds or {})
+    found = checked(
+        cases,
+        metrics=metrics,
+        pack=bundle,
+        gates=passing(gates, bundle, min_passed),
+        baseline=baseline,
+        allow_different_cases=allow_different_cases,
+        allow_errors=allow_errors,
+        judge=judge,
+        embedder=embedder,
+        out=out,
+        verifier=verifier,
+    )
+    if found.failed:
+        raise AssertionError(message(found))
+    return found.run
+
+
+@pytest.fixture
+def evaluation(verifier: Verifier) -> Evaluation:
+    """`assert_evaluation` with the session's verifier; nothing is loaded until it is called."""
+    return functools.partial(assert_evaluation, verifier=verifier)
+
+
 def _passes(sentence: JudgedSentence, allow: Collection[str], min_score: float | None) -> bool:
     low = min_score is not None and sentence.score is not None and sentence.score < min_score
     return sentence.label in allow and not low
@@ -132,7 +239,7 @@ def _lines(sentence: JudgedSentence, failed: bool) -> Iterator[str]:
         place = f"{evidence.passage}[{evidence.start}:{evidence.end}]"
         yield f"{_INDENT}  passage {place}, {evidence.label} {evidence.score:.2f}"
     if sentence.reason:
-        yield f"{_INDENT}! {_flat(sentence.reason)}"
+        yield f"{_INDENT}! {_flat(sentence.why)}"
     for finding in sentence.findings:
         yield f"{_INDENT}! {finding.kind}: {_flat(finding.detail)}"
     for citation in sentence.citations:

@@ -1,7 +1,7 @@
 """A source's text goes in, events come out.
 
-Before: `sources.py` makes any source an asynchronous iterator.
-After: `session.py` keeps the order; `verifier.py` supplies what judges.
+Before: `streaming/sources.py` makes any source an asynchronous iterator.
+After: `streaming/session.py` keeps the order; `verifier.py` supplies what judges.
 
     VerifiedStream ── handle of the reader; dropping it ends everything
         │ owns
@@ -17,7 +17,7 @@ is forgotten after a `break` is collected, and its finaliser stops the pump.
 
 from __future__ import annotations
 
-import weakref
+import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from types import TracebackType
 from typing import Self
@@ -25,8 +25,9 @@ from typing import Self
 from streamverify.citations import Marker
 from streamverify.errors import StreamStateError
 from streamverify.events import Event, TextReleased
-from streamverify.pump import Pump, Settings
-from streamverify.sources import Source
+from streamverify.streaming.config import StreamConfig
+from streamverify.streaming.pump import Pump
+from streamverify.streaming.sources import Source
 from streamverify.types import Passage, Report
 
 
@@ -37,13 +38,15 @@ class VerifiedStream:
     after `StreamFailed`.
     """
 
-    def __init__(self, settle: Callable[[], Awaitable[Settings]], source: Source) -> None:
+    def __init__(self, settle: Callable[[str], Awaitable[StreamConfig]], source: Source) -> None:
         """Made by `Verifier.stream`.
 
         Args:
-            settle: gives the settings once the model is loaded.
+            settle: gives the configuration once the model is loaded, for the stream's id.
             source: not touched before the stream is opened.
         """
+        self.id = str(uuid.uuid4())
+        """Unique in the world; observers know the stream by it."""
         self._settle, self._source = settle, source
         self._pump: Pump | None = None
 
@@ -56,9 +59,9 @@ class VerifiedStream:
         """
         if self._pump is not None:
             raise StreamStateError("this stream was opened before; make another with Verifier.stream()")
-        self._pump = Pump(await self._settle(), self._source)
+        self._pump = Pump(await self._settle(self.id), self._source)
         self._pump.start()
-        weakref.finalize(self, self._pump.abandon).atexit = False
+        self._pump.abandoned_with(self)
         return self
 
     async def __aexit__(
@@ -100,7 +103,7 @@ class VerifiedStream:
         """
         return await anext(self._opened().events)
 
-    async def follow(self, tell: Callable[[Event], object]) -> None:
+    async def run_callback(self, tell: Callable[[Event], object]) -> None:
         """Hand every event to `tell` as it happens, the terminal one last, in place of iterating.
 
         No step of the event loop lies between an event and its call, which is cheaper and sooner; so `tell`
@@ -110,15 +113,15 @@ class VerifiedStream:
             StreamStateError: outside of the `async with` block.
             Exception: as iterating does; or what `tell` raised, after which nothing more is told.
         """
-        await self._opened().events.follow(_heedless(tell))
+        await self._opened().events.run_callback(_heedless(tell))
 
-    def listen(self, tell: Callable[[Event], object]) -> None:
-        """`follow` for code that must not wait there; iterating the stream afterwards waits for its end.
+    def add_listener(self, tell: Callable[[Event], object]) -> None:
+        """`run_callback` for code that must not wait there; iterating the stream then waits for its end.
 
         Raises:
             StreamStateError: outside of the `async with` block.
         """
-        self._opened().events.listen(_heedless(tell))
+        self._opened().events.add_listener(_heedless(tell))
 
     def cite(self, markers: Sequence[Marker]) -> None:
         """Have citations that a provider handed in beside the text checked with their sentence.

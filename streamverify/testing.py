@@ -9,9 +9,10 @@ from __future__ import annotations
 import itertools
 import random
 import threading
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import anyio
 import anyio.lowlevel
 
 from streamverify.calibration import Calibration
@@ -158,6 +159,50 @@ async def stream_of(parts: Sequence[str], *, error: Exception | None = None) -> 
         yield part
     if error is not None:
         raise error
+
+
+class ClosableSource:
+    """A source that records how far it was read and that it was closed; each iteration begins anew.
+
+    Args:
+        parts: what it yields, letting other tasks run before each.
+        endless: wait for ever after the last part, as a model that says nothing more.
+        error: raise this after the last part.
+        before: called, with its position, before each part; a wait in it holds the part back.
+    """
+
+    def __init__(
+        self,
+        parts: Sequence[str],
+        *,
+        endless: bool = False,
+        error: Exception | None = None,
+        before: Callable[[int], Awaitable[object]] | None = None,
+    ) -> None:
+        self._parts, self._endless, self._error, self._before = tuple(parts), endless, error, before
+        self.yielded = 0
+        """Parts handed over."""
+        self.waiting = anyio.Event()
+        """Set once an endless source has nothing left."""
+        self.closed = anyio.Event()
+        """Set once it was closed, or has ended."""
+
+    async def __aiter__(self) -> AsyncGenerator[str, None]:
+        """The parts."""
+        try:
+            for position, part in enumerate(self._parts):
+                await anyio.lowlevel.checkpoint()
+                if self._before is not None:
+                    await self._before(position)
+                self.yielded += 1
+                yield part
+            if self._error is not None:
+                raise self._error
+            if self._endless:
+                self.waiting.set()
+                await anyio.sleep_forever()
+        finally:
+            self.closed.set()
 
 
 async def collect(stream: VerifiedStream) -> list[Event]:

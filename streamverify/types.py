@@ -3,8 +3,7 @@
 Everything here crosses a process border (events, reports, files), so it is pydantic, frozen and
 closed to unknown fields. `Passage` is a dataclass because callers build it by position.
 
-All spans are half-open character ranges (code points), into the answer *as generated* unless a
-docstring says otherwise.
+Spans are half-open ranges of characters (code points), into the answer *as generated* if not said otherwise.
 """
 
 from __future__ import annotations
@@ -13,11 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from streamverify.errors import PassageError
+from streamverify.printing import headline, html_table, printable, score_of
+from streamverify.reasons import ReasonCode
 
 _NO_METADATA: Mapping[str, Any] = MappingProxyType({})
 
@@ -73,8 +74,12 @@ class FindingKind(StrEnum):
     NEGATION_MISMATCH = "negation_mismatch"
     SOURCE_CONFLICT = "source_conflict"
     """Two passages disagree about the claim."""
+    SUPERSEDED = "superseded"
+    """The claim follows a passage that a later version, also given, says otherwise."""
     FALSE_ABSTENTION = "false_abstention"
     """The answer says the passages do not tell, and they do."""
+    UNCONFIRMED = "unconfirmed"
+    """A later scorer of a cascade was to decide and gave no word: the verdict before it stands."""
     LANGUAGE = "language"
     TOO_LONG = "too_long"
 
@@ -96,10 +101,13 @@ class CitationFinding(StrEnum):
 
 
 class Value(BaseModel):
-    """Base of the values on the wire: frozen, closed to unknown fields."""
+    """Base of the values on the wire: frozen, closed to unknown fields and to numbers that are none."""
 
     # Validators are built on first use: an application that only imports the library does not wait for them.
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="constants", defer_build=True)
+    # NaN and infinities are refused; one that gets past that is written as text, which reading refuses.
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, ser_json_inf_nan="strings", defer_build=True
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,8 +208,10 @@ class Verdict(Value):
     label: Label
     score: float | None = None
     """Calibrated P(supported), 0-1; None for NO_CLAIM and UNVERIFIED."""
-    reason: str = ""
-    """Why, in a word or two for a machine and a short clause for a person: `no_passages: …`."""
+    reason: ReasonCode = ""
+    """Why, in one word for a machine; see `ReasonCode`."""
+    reason_text: str = ""
+    """The same for a person, as a short clause; of a failed check, its error."""
     evidence: tuple[Evidence, ...] = ()
     """Best first."""
     citations: tuple[Citation, ...] = ()
@@ -210,6 +220,13 @@ class Verdict(Value):
     findings: tuple[Finding, ...] = ()
     unsupported_spans: tuple[Span, ...] = ()
     """The parts of the sentence that the passages do not back, in order, without overlap."""
+    passes: int | None = None
+    """Runs of the model it rests on, where they are fewer than usual because the machine was behind."""
+
+    @property
+    def why(self) -> str:
+        """Reason and text on one line: `too_long: 412 tokens in one sentence`."""
+        return ": ".join(filter(None, (self.reason, self.reason_text)))
 
 
 class Replacement(Value):
@@ -229,7 +246,9 @@ class JudgedSentence(Sentence, Verdict):
     replacement: Replacement | None = None
     """For REPAIR: what a reader sees instead."""
     latency_ms: float | None = None
-    """Milliseconds from the sentence's close to its verdict; None when it was never scored."""
+    """Milliseconds from the sentence's close to this verdict; None when it was never scored."""
+    scorer: str | None = None
+    """Model that had the last word, in a cascade; None where there is one scorer, or nobody had a word."""
 
 
 class Fingerprint(Value):
@@ -240,6 +259,12 @@ class Fingerprint(Value):
     precision: str = ""
     provider: str = ""
     """The execution provider really in use, read back from the runtime."""
+    calibration: str = ""
+    """Digest of the weights and thresholds that made labels of the scores; empty where none did."""
+    band: tuple[float, float] | None = None
+    kept: float | None = None
+    later: tuple[Fingerprint, ...] = ()
+    """Of a cascade, behind the first. `band`: where each decides; `kept`: share of the log-odds before."""
 
 
 class Lag(Value):
@@ -267,17 +292,35 @@ class Work(Value):
     """Counters of one stream: what was really computed."""
 
     windows: int = 0
-    """Windows the passages were cut into."""
     windows_from_cache: int = 0
-    """Of the windows encoded or looked up for this stream, those the cache already held."""
+    """Windows the passages were cut into; of those encoded or looked up, those the cache already held."""
     claims: int = 0
     """Claims handed to the scorer."""
+    claims_from_cache: int = 0
+    """Claims that the verifier had put to the same passages before, and whose scores it remembered."""
     tokens_scored: int = 0
-    """Tokens of those claims; each token of the answer is handed over once."""
     tokens_generated: int = 0
-    """Tokens of the answer, counted with the scorer's tokenizer."""
+    """Tokens of those claims, each handed over once; tokens of the answer, by the scorer's tokenizer."""
     passes: int = 0
     """Runs of the model over a claim (single and joint passes)."""
+    hurried: int = 0
+    overloaded: int = 0
+    """Claims that got as few passes as can be, and sentences that got none: the machine was behind."""
+
+    def __add__(self, other: Work) -> Work:
+        """Counter by counter."""
+        return Work(**{name: getattr(self, name) + getattr(other, name) for name in Work.model_fields})
+
+
+class SecondOpinion(Value):
+    """What a later scorer of a cascade did in one stream: sentences it was asked about, and what it cost."""
+
+    scorer: str
+    asked: int
+    changed: int
+    unconfirmed: int
+    """Of those asked, how many got another label, and how many no word: each has a finding that says so."""
+    work: Work
 
 
 class CitationFigures(Value):
@@ -286,17 +329,15 @@ class CitationFigures(Value):
     citations: int
     """Markers in the answer."""
     fabricated: int
-    """Those that mean no passage."""
     missing: int
-    """Claims without a marker where one was required."""
+    """Those that mean no passage; claims without a marker where one was required."""
     existence: float | None
     """Markers that mean a passage / markers."""
     accuracy: float | None
     """Correct / checked."""
     precision: float | None
-    """Supporting cited passages / cited passages."""
     completeness: float | None
-    """Supporting cited passages / supporting passages."""
+    """Supporting cited passages / cited passages; / supporting passages."""
     quality: float | None
     """0.4 existence + 0.3 accuracy by score + 0.3 grounding."""
     multi_source_coverage: float | None
@@ -305,18 +346,21 @@ class CitationFigures(Value):
     """Figure to the reason why it is None."""
 
 
+Outcome = Literal["finished", "halted", "failed"]
+"""How a stream ended: with its source, by its policy, or in any other way."""
+
+
 class Report(Value):
     """A whole stream: every sentence, counts, scores, timings."""
 
-    outcome: str
-    """`finished`, `halted` or `failed`."""
+    outcome: Outcome
     answer: str
     """The answer as generated, as far as it came."""
     released: str
     """What a reader was allowed to see."""
     sentences: tuple[JudgedSentence, ...]
     counts: dict[Label, int]
-    """Sentences by label; every label is present."""
+    """By label; every label is present."""
     grounding_score: float | None
     """Mean calibrated score over the sentences that make a claim; None when none was scored."""
     citation_accuracy: float | None
@@ -327,3 +371,30 @@ class Report(Value):
     fingerprint: Fingerprint
     error: str | None = Field(default=None)
     """What ended a failed stream, or why a halted one stopped."""
+    warnings: tuple[str, ...] = ()
+    """What the application should know, a word for a machine first: `nothing_checked: …`."""
+    second_opinions: tuple[SecondOpinion, ...] = ()
+    """One for each later scorer of a cascade, in the order they are asked."""
+
+    @property
+    def failed(self) -> tuple[JudgedSentence, ...]:
+        """The sentences that did not pass: UNSUPPORTED, CONTRADICTED or, since nobody checked, UNVERIFIED."""
+        return tuple(s for s in self.sentences if s.label not in (Label.SUPPORTED, Label.NO_CLAIM))
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `model_dump_json` writes, as plain values."""
+        return self.model_dump(mode="json")
+
+    def __str__(self) -> str:
+        """A line on the whole and one for each sentence, safe to print: control characters are replaced."""
+        warned = (f"! {printable(warning)}" for warning in self.warnings)
+        told = (f"{s.label:<12}  {score_of(s.score):4}  {printable(s.text)}" for s in self.sentences)
+        return "\n".join((self._headline(), *warned, *told))
+
+    def _repr_html_(self) -> str:
+        """The same as a table, for notebooks; everything is escaped."""
+        rows = ((s.label.value, score_of(s.score), s.text) for s in self.sentences)
+        return html_table((self._headline(), *self.warnings), ("label", "score", "sentence"), rows)
+
+    def _headline(self) -> str:
+        return headline(self.outcome, self.error, self.counts, self.grounding_score)

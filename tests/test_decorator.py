@@ -12,7 +12,7 @@ from streamverify.decorator import CheckedAnswer, VerifiedPieces, VerifiedSyncPi
 from streamverify.errors import StreamStateError, UsageError
 from streamverify.events import SentenceJudged, StreamFinished
 from streamverify.policy import Redact
-from streamverify.retrieval import retrieved
+from streamverify.streaming.retrieval import retrieved
 from streamverify.testing import ScriptedScorer
 from streamverify.types import Label, Passage
 from streamverify.verifier import Verifier
@@ -134,7 +134,7 @@ async def test_a_break_ends_the_generator_as_it_would_undecorated(verifier):
     async for _ in answer(PASSAGES):
         break
     gc.collect()
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         await closed.wait()
 
 
@@ -211,7 +211,7 @@ def test_a_break_ends_a_generator_without_a_loop(verifier):
     for _ in answer(PASSAGES):
         break
     gc.collect()
-    assert closed.wait(20)
+    assert closed.wait(60)
 
 
 def test_several_threads_use_one_verifier(verifier):
@@ -244,3 +244,13 @@ def test_a_function_that_returns_no_text_is_refused(verifier, value):
 
     with pytest.raises(UsageError, match="must return str or an iterator"):
         answer()
+
+
+def test_the_decorator_without_parentheses_and_with_an_unknown_policy_is_refused_at_once():
+    with pytest.raises(UsageError, match=r"@verified\(\)"):
+
+        @verified
+        def bare(question: str) -> str: ...
+
+    with pytest.raises(UsageError, match="choose from"):
+        verified(policy="zap")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -49,13 +50,18 @@ def test_the_first_thing_a_user_tries_gives_the_right_verdicts(verifier):
     assert report.fingerprint.provider == "CPUExecutionProvider"
 
 
+CASES = {name: load_case(name) for name in case_ids()}
+"""Read before any loop runs: no test of a loop may block it."""
+
+
 def content(report):
     return [s.model_dump(exclude={"latency_ms"}) for s in report.sentences]
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 async def test_a_stream_gives_the_verdicts_of_a_check_however_it_is_cut_and_whatever_else_runs(scorer):
-    cases = [load_case(name) for name in case_ids()][:4]
+    cases = list(CASES.values())[:4]
     async with Verifier(scorer) as made:
         alone = [await made.check(case.answer, case.sources(), question=case.question) for case in cases]
         live = {}
@@ -76,7 +82,7 @@ async def test_a_stream_gives_the_verdicts_of_a_check_however_it_is_cut_and_what
 
 @pytest.mark.anyio
 async def test_a_passage_is_encoded_once_in_a_process(scorer):
-    case = load_case("history")
+    case = CASES["history"]
     async with Verifier(scorer) as made:
         await made.check(case.answer, case.sources())
         before = scorer.statistics()
@@ -87,7 +93,7 @@ async def test_a_passage_is_encoded_once_in_a_process(scorer):
 
 @pytest.mark.anyio
 async def test_a_redacted_stream_shows_nothing_of_a_rejected_sentence(scorer):
-    case = load_case("clinical")
+    case = CASES["clinical"]
     async with Verifier(scorer) as made:
         source = stream_of(tokens(case.answer))
         async with made.stream(source, case.sources(), policy=Redact()) as stream:
@@ -102,7 +108,7 @@ def test_another_language_is_unverified_and_says_so(verifier):
     spanish = "La torre fue terminada en el año 1889 y mide más de cuatrocientos metros de altura."
     [sentence] = verifier.check_sync(spanish, TOWER).sentences
     assert (sentence.label, sentence.score) == (Label.UNVERIFIED, None)
-    assert sentence.reason.startswith("language")
+    assert sentence.reason == "language"
     assert [f.kind for f in sentence.findings] == [FindingKind.LANGUAGE]
 
 
@@ -110,9 +116,10 @@ def test_a_sentence_too_long_for_the_model_is_unverified_and_never_cut(verifier)
     endless = "The tower that " + "and that ".join(f"visitor {n} saw " for n in range(60)) + "is tall."
     [sentence] = verifier.check_sync(endless, TOWER).sentences
     assert sentence.label is Label.UNVERIFIED
-    assert sentence.reason.startswith("too_long")
+    assert sentence.reason == "too_long"
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(240)
 def test_ten_thousand_passages_are_searched_for_the_one_that_tells(verifier):
     filler = [Passage(f"f{n}", f"Report {n} describes the harvest of field {n}.") for n in range(10_000)]
@@ -122,6 +129,7 @@ def test_ten_thousand_passages_are_searched_for_the_one_that_tells(verifier):
     assert report.work.windows == 10_001
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(240)
 def test_a_huge_passage_is_read_to_its_end(verifier):
     text = "The harvest was good that year and the barns were full. " * 90_000 + TOWER[0].text
@@ -155,7 +163,8 @@ def test_an_aborted_run_ends_with_an_error(scorer):
 
 
 OFFLINE = """
-import socket, sys
+import os, socket, sys
+before = dict(os.environ)
 def refuse(*args, **kwargs):
     raise AssertionError("a socket was opened")
 socket.socket.connect = refuse
@@ -166,10 +175,17 @@ report = streamverify.Verifier().check_sync(
     "The tower was finished in 1889.",
     [streamverify.Passage("p", "The Eiffel Tower was completed in 1889.")],
 )
+assert dict(os.environ) == before
 print(report.sentences[0].label)
 """
 
 
-def test_a_verdict_needs_no_network():
-    done = subprocess.run([sys.executable, "-c", OFFLINE], capture_output=True, text=True, check=True)
+@pytest.mark.slow
+def test_a_verdict_needs_no_network_and_leaves_nothing_behind(tmp_path):
+    """The runtime below has a telemetry of its own, which would make a device id in the home folder."""
+    told = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "ORT_"))}
+    command = [sys.executable, "-B", "-c", OFFLINE]
+    home = {**told, "HOME": str(tmp_path)}
+    done = subprocess.run(command, env=home, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "supported"
+    assert list(tmp_path.rglob("*")) == []

@@ -19,8 +19,8 @@ from streamverify import (
     Verifier,
     retrieved,
 )
-from streamverify.chunks import VerifiedChunks, VerifiedSyncChunks
-from streamverify.moves import Words
+from streamverify.adapters.chunks import VerifiedChunks, VerifiedSyncChunks
+from streamverify.adapters.translator import TextDelta
 from streamverify.testing import ScriptedScorer, collect, stream_of
 
 P1, P2 = Passage("p1", "The tower opened in 1889."), Passage("p2", "It is 330 metres tall.")
@@ -30,7 +30,7 @@ class Texts:
     """Every chunk is text of one channel."""
 
     def read(self, chunk: str, released: object):
-        yield Words(0, chunk, lambda text: text)
+        yield TextDelta(0, chunk, lambda text: text)
 
     def sent(self, chunk: str) -> None: ...
 

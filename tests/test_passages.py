@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
@@ -38,7 +38,7 @@ class TextNode:
 @dataclass
 class NodeWithScore:
     node: TextNode
-    score: float
+    score: float | None
 
 
 words = LexicalScorer().token_spans
@@ -164,10 +164,33 @@ def test_chunks_that_share_the_id_of_their_document_are_told_apart():
     assert [(p.id, p.text) for p in passages_from(chunks)] == [("d", "one"), ("d#2", "two"), ("d#3", "three")]
 
 
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["d", "d#2", "e"]), st.sampled_from("abcdef"), st.booleans()), max_size=24
+    )
+)
+def test_a_chunk_takes_the_first_name_that_is_free_or_has_its_text(chunks):
+    expected: dict[str, str] = {}
+    objects: list[object] = []
+    for name, text, shared in chunks:
+        identity, number = name, 1
+        while shared and expected.get(identity, text) != text:
+            number += 1
+            identity = f"{name}#{number}"
+        if expected.get(identity, text) == text:
+            expected[identity] = text
+            objects.append(Document(text, {"doc_id": name}) if shared else Passage(name, text))
+    assert {passage.id: passage.text for passage in passages_from(objects)} == expected
+
+
 def test_a_llama_index_node_is_read_by_shape_without_its_citation_label():
     node = TextNode("n1", "Source 3:\nThe text. Source 4:\n", {"title": "T"})
     expected = Passage("n1", "The text. Source 4:\n", "T", {"title": "T"})
-    assert passages_from([NodeWithScore(node, 0.5)]) == passages_from([node]) == (expected,)
+    assert passages_from([NodeWithScore(node, None)]) == passages_from([node]) == (expected,)
+    (scored,) = passages_from([NodeWithScore(node, 0.5)])
+    assert scored == replace(expected, metadata={"title": "T", "score": 0.5})
+    own = TextNode("n1", "The text.", {"score": 0.1})
+    assert passages_from([NodeWithScore(own, 0.5)])[0].metadata == {"score": 0.1}
 
 
 def test_the_same_passage_twice_is_kept_once():

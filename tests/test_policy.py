@@ -8,13 +8,16 @@ from hypothesis import strategies as st
 
 from streamverify.errors import UsageError
 from streamverify.policy import (
+    Annotate,
     Flag,
     Halt,
     Observe,
     Redact,
     Repair,
+    RepairPlan,
     Tally,
     body,
+    policy_from,
     repaired,
     replaced,
     with_numbers,
@@ -110,6 +113,28 @@ def test_redact_shows_a_grounded_sentence_as_it_is_and_nothing_of_another(label)
         assert (decision.action, shown(decision)) == (Action.RELEASE, "Secret words. ")
 
 
+@pytest.mark.parametrize("policy", [Observe(), Flag(), Redact(), Halt(), Annotate()])
+def test_the_word_of_a_policy_is_its_name(policy):
+    assert policy_from(policy.name) == policy
+    assert policy_from(policy) is policy
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("zap", r"no policy 'zap'; choose from 'observe', 'flag', 'redact', 'halt', 'annotate'"),
+        ("Redact", "choose from"),
+        ("repair", r"Repair\(rewrite\)"),
+        (Redact, r"policy=Redact is a class; make one: policy=Redact\(\)"),
+        (7, "int is no policy"),
+        (None, "NoneType is no policy"),
+    ],
+)
+def test_what_is_no_policy_is_refused_with_the_choices(given, told):
+    with pytest.raises(UsageError, match=told):
+        policy_from(given)
+
+
 def test_redact_keeps_the_list_mark():
     decision = Redact(placeholder="□").decide(
         sentence("- wrong\n", SentenceKind.LIST_ITEM), verdict(Label.UNSUPPORTED), NOTHING
@@ -174,6 +199,8 @@ def test_what_halts_is_not_shown():
         lambda: Halt(max_share=1.0),
         lambda: Halt(min_claims=0),
         lambda: Repair(rewrite=None, attempts=0),
+        lambda: Repair(rewrite=None, timeout=0),
+        lambda: Repair(rewrite=None, timeout=float("nan")),
     ],
 )
 def test_a_budget_that_makes_no_sense_is_refused(make):
@@ -183,8 +210,10 @@ def test_a_budget_that_makes_no_sense_is_refused(make):
 
 def test_repair_asks_for_what_its_fallback_would_redact():
     policy = Repair(rewrite=None)
-    assert policy.wants_repair(sentence("x"), verdict(Label.UNSUPPORTED))
-    assert not policy.wants_repair(sentence("x"), verdict(Label.SUPPORTED))
+    assert policy.repair(sentence("x"), verdict(Label.UNSUPPORTED)) == RepairPlan(
+        None, attempts=2, timeout=30
+    )
+    assert policy.repair(sentence("x"), verdict(Label.SUPPORTED)) is None
     assert policy.decide(sentence("x. "), verdict(Label.UNSUPPORTED), NOTHING).action is Action.REDACT
     decision = repaired(sentence("x. "), Replacement(text="y.", attempts=1, verdicts=()))
     assert (decision.action, shown(decision)) == (Action.REPAIR, "y. ")

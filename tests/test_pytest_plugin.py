@@ -144,6 +144,7 @@ def test_the_fixtures_work_and_a_failure_reads_well(pytester):
     assert "def assert_grounded" not in result.stdout.str()
 
 
+@pytest.mark.slow
 def test_the_plugin_loads_nothing_before_a_test_asks(pytester):
     pytester.makepyfile(
         """

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gc
 import threading
+import weakref
 
 import anyio
 import pytest
+from scripted_streams import PASSAGES, TEXT, events_of, verifier
 
-from streamverify.errors import PassageError, PieceError, ScoringError, StreamStateError, UsageError
+from streamverify.errors import PassageError, PieceError, StreamStateError, UsageError
 from streamverify.events import (
     SentenceClosed,
     SentenceJudged,
@@ -17,52 +19,18 @@ from streamverify.events import (
     StreamOpened,
     TextReleased,
 )
-from streamverify.policy import Flag, Halt, Observe, Redact, Repair
-from streamverify.retrieval import retrieved
-from streamverify.testing import ScriptedScorer, collect, pieces, stream_of
-from streamverify.types import Action, Label, Passage
+from streamverify.policy import (
+    Flag,
+    Halt,
+    Observe,
+    Redact,
+)
+from streamverify.streaming.retrieval import retrieved
+from streamverify.testing import ClosableSource, ScriptedScorer, collect, pieces, stream_of
+from streamverify.types import Label, Passage
 from streamverify.verifier import Verifier
 
 pytestmark = pytest.mark.anyio
-
-SCRIPT = {"wrong": Label.CONTRADICTED, "unknown": Label.UNSUPPORTED}
-PASSAGES = [Passage("p1", "The mill was built in 1804 and has two wheels. It grinds barley.")]
-TEXT = (
-    "The mill was built in 1804. The wrong wheel turns slowly. "
-    "The yard has an unknown owner in the village. Barley is ground"
-)
-
-
-class Source:
-    """Yields parts and remembers whether it was closed; waits forever at the end if asked to."""
-
-    def __init__(self, parts, *, endless=False):
-        self.parts, self.endless = list(parts), endless
-        self.closed = anyio.Event()
-        self.yielded = 0
-
-    async def __aiter__(self):
-        try:
-            for part in self.parts:
-                await anyio.lowlevel.checkpoint()
-                self.yielded += 1
-                yield part
-            if self.endless:
-                await anyio.sleep_forever()
-        finally:
-            self.closed.set()
-
-
-def verifier(**options) -> Verifier:
-    return Verifier(ScriptedScorer(SCRIPT, **options.pop("scorer", {})), **options)
-
-
-async def events_of(text, policy=None, cuts=7, **options):
-    async with (
-        verifier(**options) as made,
-        made.stream(stream_of(pieces(text, cuts)), PASSAGES, policy=policy) as stream,
-    ):
-        return await collect(stream)
 
 
 async def test_the_events_of_a_stream_come_in_order_and_once():
@@ -111,7 +79,10 @@ async def test_each_sentence_is_scored_once_and_each_passage_prepared_once():
 
 async def test_flagged_text_flows_before_any_verdict():
     gate = {"hang_on": "mill"}
-    async with verifier(scorer=gate) as made, made.stream(Source([TEXT], endless=True), PASSAGES) as stream:
+    async with (
+        verifier(scorer=gate) as made,
+        made.stream(ClosableSource([TEXT], endless=True), PASSAGES) as stream,
+    ):
         released = ""
         async for event in stream:
             if isinstance(event, TextReleased):
@@ -122,7 +93,7 @@ async def test_flagged_text_flows_before_any_verdict():
 
 
 async def test_breaking_out_closes_the_source_and_leaves_nothing():
-    source = Source(pieces(TEXT, 4), endless=True)
+    source = ClosableSource(pieces(TEXT, 4), endless=True)
     async with verifier() as made:
         async with made.stream(source, PASSAGES) as stream:
             async for event in stream:
@@ -134,19 +105,19 @@ async def test_breaking_out_closes_the_source_and_leaves_nothing():
 
 
 async def test_a_forgotten_stream_ends_its_source():
-    source = Source(pieces(TEXT, 4), endless=True)
+    source = ClosableSource(pieces(TEXT, 4), endless=True)
     made = verifier()
     stream = made.stream(source, PASSAGES)
     await stream.__aenter__()
     await anext(stream)
     del stream
     gc.collect()
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         await source.closed.wait()
 
 
 async def test_cancelling_the_reader_closes_the_source():
-    source = Source(pieces(TEXT, 4), endless=True)
+    source = ClosableSource(pieces(TEXT, 4), endless=True)
     async with verifier() as made:
         with anyio.CancelScope() as scope:
             async with made.stream(source, PASSAGES) as stream:
@@ -189,52 +160,6 @@ async def test_a_piece_that_is_no_text_ends_the_stream_and_loses_nothing(piece):
     assert [s.label for s in report.sentences] == [Label.SUPPORTED] * 2
 
 
-async def test_a_failed_check_is_unverified_and_never_a_pass():
-    events = await events_of(TEXT, scorer={"fail_on": "owner"})
-    sentence = events[-1].report.sentences[2]
-    assert (sentence.label, sentence.score) == (Label.UNVERIFIED, None)
-    assert sentence.reason.startswith("scorer_failed")
-    assert events[-1].report.outcome == "finished"
-
-
-async def test_an_unexpected_error_of_a_scorer_is_unverified_too():
-    events = await events_of(TEXT, scorer={"fail_on": "owner", "error": ZeroDivisionError("bug")})
-    assert "ZeroDivisionError: bug" in events[-1].report.sentences[2].reason
-
-
-async def test_a_failed_check_raises_where_asked():
-    with pytest.raises(ScoringError, match="scripted failure"):
-        await events_of(TEXT, scorer={"fail_on": "owner"}, on_failure="raise")
-
-
-async def test_a_failed_check_withholds_its_sentence_where_asked():
-    events = await events_of(TEXT, Redact(), scorer={"fail_on": "owner"}, on_failure="withhold")
-    assert "owner" not in events[-1].report.released
-    assert "withheld" in events[-1].report.released
-
-
-async def test_withholding_needs_a_policy_that_holds():
-    made = verifier(on_failure="withhold")
-    with pytest.raises(UsageError, match="holds text"):
-        made.stream("x", PASSAGES, policy=Flag())
-
-
-async def test_a_hanging_scorer_is_unverified_after_its_deadline_and_the_rest_goes_on():
-    options = {"scorer": {"hang_on": "owner", "concurrency": 1}, "verdict_timeout": 0.05}
-    report = (await events_of(TEXT, **options))[-1].report
-    assert [s.label for s in report.sentences] == ["supported", "contradicted", "unverified", "supported"]
-    assert "0.05 s" in report.sentences[2].reason
-
-
-async def test_without_passages_every_claim_is_unverified():
-    async with verifier() as made:
-        report = await made.check(TEXT, [])
-        blank = await made.check(TEXT, [Passage("p1", " \n ")])
-    assert report.counts[Label.UNVERIFIED] == blank.counts[Label.UNVERIFIED] == 4
-    assert report.sentences[0].reason.startswith("no_passages")
-    assert report.grounding_score is None
-
-
 async def test_an_empty_answer_has_an_empty_report():
     async with verifier() as made:
         report = await made.check("", PASSAGES)
@@ -242,7 +167,7 @@ async def test_an_empty_answer_has_an_empty_report():
 
 
 async def test_halting_stops_the_source():
-    source = Source(pieces(TEXT + " More. " * 50, 4), endless=True)
+    source = ClosableSource(pieces(TEXT + " More. " * 50, 4), endless=True)
     async with verifier() as made, made.stream(source, PASSAGES, policy=Halt()) as stream:
         events = await collect(stream)
     assert source.closed.is_set()
@@ -263,7 +188,7 @@ async def test_redacting_tells_text_beside_events_and_only_what_passed():
 
 
 async def test_a_slow_reader_slows_the_source():
-    source = Source(["word "] * 5000)
+    source = ClosableSource(["word "] * 5000)
     async with verifier() as made, made.stream(source, PASSAGES) as stream:
         await anext(stream)
         for _ in range(50):
@@ -348,7 +273,7 @@ async def test_a_stream_is_used_once_and_only_while_open():
 
 
 async def test_an_answer_beyond_the_limit_stops_its_source_with_an_error():
-    source = Source(["word "] * 100, endless=True)
+    source = ClosableSource(["word "] * 100, endless=True)
     async with verifier(max_answer_chars=50) as made, made.stream(source, PASSAGES) as stream:
         with pytest.raises(UsageError, match="max_answer_chars=50"):
             await collect(stream)
@@ -356,62 +281,10 @@ async def test_an_answer_beyond_the_limit_stops_its_source_with_an_error():
     assert len(stream.report.answer) == 50
 
 
-async def test_a_repair_is_judged_and_takes_its_sentences_place():
-    asked = []
-
-    async def rewrite(request):
-        asked.append((request.attempt, request.rejected))
-        return "Still wrong." if request.attempt == 1 else "The mill has two wheels."
-
-    text = "The mill was built in 1804. The wrong wheel turns slowly. Barley is ground."
-    async with (
-        verifier() as made,
-        made.stream(stream_of(pieces(text, 2)), PASSAGES, policy=Repair(rewrite)) as stream,
-    ):
-        await collect(stream)
-    assert asked == [(1, ()), (2, ("Still wrong.",))]
-    assert stream.report.released == "The mill was built in 1804. The mill has two wheels. Barley is ground."
-    sentence = stream.report.sentences[1]
-    assert (sentence.action, sentence.replacement.attempts) == (Action.REPAIR, 2)
-
-
-async def test_a_repair_that_never_passes_is_redacted():
-    async def rewrite(request):
-        return "wrong again."
-
-    policy = Repair(rewrite, fallback=Redact(placeholder="□"))
-    async with (
-        verifier() as made,
-        made.stream("One here. This is wrong. Two.", PASSAGES, policy=policy) as stream,
-    ):
-        await collect(stream)
-    assert stream.report.released == "One here. □ Two."
-
-
-async def test_a_repair_that_cannot_be_checked_is_no_repair():
-    async def rewrite(request):
-        return "A broken check."
-
-    policy = Repair(rewrite, fallback=Redact(placeholder="□"))
-    made = verifier(scorer={"fail_on": "broken"})
-    async with made, made.stream("One here. This is wrong. Two.", PASSAGES, policy=policy) as stream:
-        await collect(stream)
-    assert (stream.report.outcome, stream.report.released) == ("finished", "One here. □ Two.")
-
-
-async def test_an_error_of_the_rewrite_function_reaches_the_reader():
-    async def rewrite(request):
-        raise LookupError("mine")
-
-    async with verifier() as made, made.stream("This is wrong.", PASSAGES, policy=Repair(rewrite)) as stream:
-        with pytest.raises(LookupError, match="mine"):
-            await collect(stream)
-
-
 async def test_the_event_loop_is_free_while_the_scorer_works():
-    made = verifier(scorer={"hang_on": "mill"}, verdict_timeout=5)
+    made = verifier(scorer={"hang_on": "mill"}, verdict_timeout=3600)
     ticks = 0
-    async with made, made.stream(Source([TEXT], endless=True), PASSAGES) as stream:
+    async with made, made.stream(ClosableSource([TEXT], endless=True), PASSAGES) as stream:
         await anext(stream)
         while made.statistics().running == 0:
             await anyio.lowlevel.checkpoint()
@@ -426,7 +299,7 @@ async def test_a_soak_of_streams_leaves_no_thread_and_no_task():
     before = {thread.ident for thread in threading.enumerate()}
     async with verifier() as made:
         for round_ in range(20):
-            async with made.stream(Source(pieces(TEXT, round_), endless=True), PASSAGES) as stream:
+            async with made.stream(ClosableSource(pieces(TEXT, round_), endless=True), PASSAGES) as stream:
                 async for event in stream:
                     if isinstance(event, SentenceJudged) and event.index >= round_ % 3:
                         break
@@ -437,3 +310,26 @@ async def test_a_soak_of_streams_leaves_no_thread_and_no_task():
         t.name for t in threading.enumerate() if t.ident not in before and t.name.startswith("streamverify")
     ]
     assert left == []
+
+
+@pytest.mark.parametrize("closed", [True, False])
+async def test_a_stream_whose_error_reached_its_reader_is_forgotten_with_it(closed):
+    async def broken():
+        yield "The mill was built in 1804. "
+        raise OSError("the model went away")
+
+    async def read(made):
+        stream = made.stream(broken(), PASSAGES)
+        await stream.__aenter__()
+        with pytest.raises(OSError, match="went away"):
+            async for _ in stream:
+                pass
+        if closed:
+            await stream.aclose()
+        return weakref.ref(stream), weakref.ref(stream._pump)
+
+    async with verifier() as made:
+        left = [ref for _ in range(3) for ref in await read(made)]
+        await anyio.wait_all_tasks_blocked()
+        gc.collect()
+        assert [ref() for ref in left] == [None] * 6

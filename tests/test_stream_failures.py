@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 
 import anyio
@@ -19,28 +20,12 @@ from streamverify import (
     UsageError,
     Verifier,
 )
-from streamverify.testing import ScriptedScorer, collect, pieces, stream_of
+from streamverify.testing import ClosableSource, ScriptedScorer, collect, pieces, stream_of
 
 pytestmark = pytest.mark.anyio
 
 PASSAGES = [Passage("p1", "The mill was built in 1804. It grinds barley.")]
 TEXT = "The mill was built in 1804. The wrong wheel turns. Barley is gro"
-
-
-class Endless:
-    """Yields parts, then nothing for ever; remembers whether it was closed."""
-
-    def __init__(self, parts):
-        self.parts, self.waiting, self.closed = parts, anyio.Event(), anyio.Event()
-
-    async def __aiter__(self):
-        try:
-            for part in self.parts:
-                yield part
-            self.waiting.set()
-            await anyio.sleep_forever()
-        finally:
-            self.closed.set()
 
 
 async def until_failed(stream):
@@ -56,7 +41,7 @@ async def until_failed(stream):
 
 @pytest.mark.parametrize("policy", [None, Redact()])
 async def test_an_interrupted_stream_judges_what_came_and_says_so(policy):
-    source = Endless(pieces(TEXT, 3))
+    source = ClosableSource(pieces(TEXT, 3), endless=True)
     async with Verifier(ScriptedScorer({"wrong": Label.CONTRADICTED}), policy=policy) as verifier:
         stream = verifier.stream(source, PASSAGES)
         async with stream, anyio.create_task_group() as group:
@@ -108,7 +93,7 @@ async def test_interrupting_a_stream_whose_source_has_ended_changes_nothing():
 
 
 async def test_a_stream_can_be_interrupted_before_its_first_piece_and_from_another_thread():
-    source = Endless([])
+    source = ClosableSource([], endless=True)
     async with Verifier(ScriptedScorer()) as verifier, verifier.stream(source, PASSAGES) as stream:
         thread = threading.Thread(target=stream.interrupt, args=("stop",))
         thread.start()
@@ -143,8 +128,30 @@ async def test_a_failed_stream_says_who_failed(source, options, code, error):
 
 async def test_a_stream_that_is_closed_says_so():
     async with Verifier(ScriptedScorer()) as verifier:
-        stream = verifier.stream(Endless([TEXT]), PASSAGES)
+        stream = verifier.stream(ClosableSource([TEXT], endless=True), PASSAGES)
         async with stream:
             pass
         last = (await collect(stream))[-1]
     assert (last.kind, last.code) == ("stream_failed", "closed")
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+@pytest.mark.parametrize("threaded", [False, True])
+async def test_a_source_that_raises_a_cancellation_itself_has_failed_and_cancels_nobody(threaded):
+    def broken():
+        yield "One here. "
+        raise asyncio.CancelledError
+
+    async def broken_too():
+        for piece in broken():
+            yield piece
+
+    events = []
+    source = broken() if threaded else broken_too()
+    async with Verifier(ScriptedScorer()) as verifier, verifier.stream(source, PASSAGES) as stream:
+        with pytest.raises(StreamInterruptedError, match="cancelled from within"):
+            async for event in stream:
+                events.append(event)
+    assert isinstance(events[-1], StreamFailed)
+    assert (events[-1].code, events[-1].report.answer) == ("source_failed", "One here. ")
+    assert [s.label for s in events[-1].report.sentences] == [Label.SUPPORTED]

@@ -2,7 +2,9 @@
 
 A model that cites writes one sentence over several text blocks, so a channel is a run of text blocks (0, 1,
 2 …); any other block, a tool call for one, ends it. Released text is given back to the blocks it came from.
-A block's citations are handed to the checks as citations of the block's text.
+A block's citations are handed to the checks as citations of the block's text. What is not named here,
+thinking for one, passes only where text flows: where it is held, its block passes empty, so that the others
+keep their numbers.
 """
 
 from __future__ import annotations
@@ -12,10 +14,19 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from streamverify.adapters import Cited, Ended, Move, Other, Released, Words
+from streamverify.adapters import CitationDelta, Move, PassThrough, Released, TextDelta, TextEnd
 
 HELPERS = frozenset({"text", "citation", "input_json", "thinking", "signature"})
 """What the SDK's `messages.stream()` adds beside the raw events, repeating them."""
+
+_EVENTS = frozenset({"message_start", "message_delta", "message_stop", "content_block_stop", "ping", "error"})
+"""Events that pass, beside the start of a block and its deltas."""
+
+_BLOCKS = ("tool_use", "server_tool_use", "mcp_tool_use", "redacted_thinking", "container_upload")
+"""Blocks that pass, beside text and the results of tools: they speak to programs, or are encrypted."""
+
+_DELTAS = frozenset({"input_json_delta", "signature_delta", "citations_delta"})
+"""Deltas that pass, beside text."""
 
 
 class MessageTranslator:
@@ -38,12 +49,15 @@ class MessageTranslator:
             yield from self._start(event)
         elif kind == "content_block_delta" and event.delta.type == "text_delta":
             yield self._words(event.delta.text, event.index, partial(_with_text, event))
-        else:
-            if kind == "content_block_delta" and event.delta.type == "citations_delta":
-                yield Cited(self._run, [event.delta.citation], self._block)
-            elif kind in ("message_delta", "message_stop"):
-                yield Ended(self._run)
-            yield Other(partial(_raw, event))
+        elif kind == "content_block_delta":
+            if event.delta.type == "citations_delta":
+                yield CitationDelta(self._run, [event.delta.citation], self._block)
+            if event.delta.type in _DELTAS:
+                yield PassThrough(partial(_raw, event))
+        elif kind in _EVENTS:
+            if kind in ("message_delta", "message_stop"):
+                yield TextEnd(self._run)
+            yield PassThrough(partial(_raw, event))
 
     def sent(self, event: Any) -> None:
         """Remember what the reader was told of the message's shape."""
@@ -77,20 +91,21 @@ class MessageTranslator:
         block = event.content_block
         if block.type != "text":
             if self._wrote:
-                yield Ended(self._run)
+                yield TextEnd(self._run)
                 self._run, self._length, self._wrote = self._run + 1, 0, False
-            yield Other(partial(_raw, event))
+            passes = block.type in _BLOCKS or block.type.endswith("_tool_result")
+            yield PassThrough(partial(_raw if passes else _emptied, event))
             return
         self._block = self._length
         text = block.text
-        yield Other(partial(_without_text, event) if text else partial(_raw, event))
+        yield PassThrough(partial(_without_text, event) if text else partial(_raw, event))
         if text:
             yield self._words(text, event.index, partial(_delta, event.index))
 
-    def _words(self, text: str, index: int, make: Any) -> Words[Any]:
+    def _words(self, text: str, index: int, make: Any) -> TextDelta[Any]:
         self._length += len(text)
         self._wrote = True
-        return Words(self._run, text, make, slot=index)
+        return TextDelta(self._run, text, make, slot=index)
 
 
 def _with_text(event: Any, text: str) -> Any:
@@ -102,6 +117,18 @@ def _with_text(event: Any, text: str) -> Any:
 def _without_text(event: Any) -> Any:
     made = copy.deepcopy(event)
     made.content_block.text = ""
+    return made
+
+
+def _emptied(event: Any) -> Any:
+    """The start of a block that does not pass: thinking without its thoughts, or text without text."""
+    from anthropic.types import TextBlock, ThinkingBlock  # noqa: PLC0415 - slow to load
+
+    made = copy.copy(event)
+    if event.content_block.type == "thinking":
+        made.content_block = ThinkingBlock(thinking="", signature="", type="thinking")
+    else:
+        made.content_block = TextBlock(text="", type="text")
     return made
 
 
@@ -120,4 +147,7 @@ def _raw(event: Any) -> Any:
         return types.RawContentBlockStopEvent(index=event.index, type="content_block_stop")
     if event.type == "message_stop" and hasattr(event, "message"):
         return types.RawMessageStopEvent(type="message_stop")
+    if event.type == "message_start" and event.message.content:
+        event = copy.deepcopy(event)
+        event.message.content = []  # its blocks follow
     return event

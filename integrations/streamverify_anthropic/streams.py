@@ -8,8 +8,8 @@ from typing import Any, TypeVar, cast
 from anthropic import NOT_GIVEN
 from anthropic.lib.streaming import AsyncMessageStream, MessageStream
 
-from streamverify import Policy, Verifier
-from streamverify.adapters import OnEvent, attach, stream_verifier
+from streamverify import Verifier
+from streamverify.adapters import OnEvent, PolicyLike, attach, stream_verifier
 from streamverify_anthropic.messages import MessageTranslator
 
 Messages = TypeVar("Messages", AsyncMessageStream[Any], MessageStream[Any])
@@ -24,7 +24,7 @@ def verify_messages(
     passages: Iterable[object],
     *,
     verifier: Verifier | None = None,
-    policy: Policy | None = None,
+    policy: PolicyLike | None = None,
     question: str | None = None,
     on_event: OnEvent | None = None,
 ) -> Messages:

@@ -16,7 +16,12 @@ from streamverify.adapters import require
 
 require("langchain_core", extra="langchain", feature="streamverify_langchain")
 
-from streamverify_langchain.announce import REPORT, VERDICT  # noqa: E402 - the missing extra is told first
+from streamverify_langchain.announce import (  # noqa: E402 - the missing extra is told first
+    REPORT,
+    REVISION,
+    VERDICT,
+    ReportCollector,
+)
 from streamverify_langchain.documents import DocumentTap  # noqa: E402
 from streamverify_langchain.handler import Answer, GroundingCallbackHandler  # noqa: E402
 from streamverify_langchain.model import VerifiedChatModel  # noqa: E402
@@ -24,10 +29,12 @@ from streamverify_langchain.runnable import VerifiedRunnable  # noqa: E402
 
 __all__ = [
     "REPORT",
+    "REVISION",
     "VERDICT",
     "Answer",
     "DocumentTap",
     "GroundingCallbackHandler",
+    "ReportCollector",
     "VerifiedChatModel",
     "VerifiedRunnable",
 ]

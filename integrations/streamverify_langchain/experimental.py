@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import anyio
 
-from streamverify.adapters import Pipe, require, shared_verifier
+from streamverify.adapters import Pipe, PolicyLike, policy_from, require, shared_verifier
 
 require("langgraph", extra="langgraph", feature="streamverify_langchain.experimental")
 require("langchain.agents", extra="langgraph", feature="streamverify_langchain.experimental")
@@ -27,6 +27,7 @@ from streamverify_langchain.announce import Announcer  # noqa: E402
 from streamverify_langchain.call import OnEvent  # noqa: E402
 from streamverify_langchain.documents import documents_in  # noqa: E402
 from streamverify_langchain.model import VerifiedChatModel  # noqa: E402
+from streamverify_langchain.passing import without_unknown  # noqa: E402
 from streamverify_langchain.texts import last_question, without_context  # noqa: E402
 
 
@@ -51,7 +52,7 @@ class GroundingMiddleware(AgentMiddleware):
         self,
         *,
         verifier: Verifier | None = None,
-        policy: Policy | None = None,
+        policy: PolicyLike | None = None,
         passages: Callable[[Sequence[BaseMessage]], Iterable[object]] = tool_results,
         on_event: OnEvent | None = None,
     ) -> None:
@@ -65,7 +66,8 @@ class GroundingMiddleware(AgentMiddleware):
         """
         super().__init__()
         self._verifier = verifier if verifier is not None else shared_verifier()
-        self._policy, self._passages, self._on_event = policy, passages, on_event
+        self._policy = policy_from(policy) if policy is not None else None
+        self._passages, self._on_event = passages, on_event
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
@@ -99,18 +101,24 @@ class _Block:
         self._stream, self._tell = check(self.pieces), tell
         self._opened = anyio.Event()
         self._error: Exception | None = None
-        self.released = ""
+        self.said = self.released = ""
         self._told = 0
 
     async def open(self) -> None:
         """Begin the check; what goes wrong is raised by `end`."""
         try:
             await self._stream.__aenter__()
-            self._stream.listen(self._take)
+            self._stream.add_listener(self._take)
         except Exception as error:  # noqa: BLE001 - kept
             self._error = error
         finally:
             self._opened.set()
+
+    def put(self, text: str) -> None:
+        """Take the next piece."""
+        if text:
+            self.said += text
+            self.pieces.put(text)
 
     def news(self) -> str:
         """What was released since it was asked last."""
@@ -161,7 +169,7 @@ class GroundingTransformer(StreamTransformer):
         cls,
         *,
         verifier: Verifier | None = None,
-        policy: Policy | None = None,
+        policy: PolicyLike | None = None,
         passages: Sequence[object] = (),
         context_key: str = "context",
     ) -> type[GroundingTransformer]:
@@ -178,7 +186,7 @@ class GroundingTransformer(StreamTransformer):
         """
         options = {
             "verifier": verifier,
-            "policy": policy,
+            "policy": policy_from(policy) if policy is not None else None,
             "passages": passages_from(passages),
             "context_key": context_key,
         }
@@ -208,9 +216,10 @@ class GroundingTransformer(StreamTransformer):
                 self._asked = last_question([m for m in messages if isinstance(m, BaseMessage)])
         elif event["method"] == "messages":
             part, origin = data if isinstance(data, tuple) else (data, {})
-            if isinstance(part, dict):
-                key = (tuple(event["params"]["namespace"]), _run(origin), part.get("index"))
-                await self._message(part, key)
+            if not isinstance(part, dict):
+                return not self._chosen.holds_text  # nothing that could be read
+            key = (tuple(event["params"]["namespace"]), _run(origin), part.get("index"))
+            await self._message(part, key)
         return True
 
     async def afail(self, err: BaseException) -> None:  # noqa: ARG002 - LangGraph's signature
@@ -227,18 +236,29 @@ class GroundingTransformer(StreamTransformer):
 
     async def _message(self, part: dict[str, Any], key: object) -> None:
         kind = part.get("event")
-        if kind == "content-block-delta" and part["delta"].get("type") == "text-delta":
-            block = self._block(key)
-            block.pieces.put(part["delta"]["text"])
-            if self._chosen.holds_text:
-                part["delta"]["text"] = block.news()
+        if kind == "content-block-start" and part["content"].get("type") == "text":
+            self._feed(key, part["content"], "text")
+        elif kind == "content-block-delta" and part["delta"].get("type") == "text-delta":
+            self._feed(key, part["delta"], "text")
         elif kind == "content-block-finish" and part["content"].get("type") == "text":
             block = self._block(key)
+            said = part["content"].get("text") or ""
+            if said.startswith(block.said):
+                block.put(said[len(block.said) :])
             await block.end()
             self._blocks.pop(key, None)  # gone where the reader left meanwhile
             if self._chosen.holds_text:
                 # LangGraph shows readers what the text at the end has more than its deltas.
                 part["content"]["text"] = block.released
+        elif self._chosen.holds_text:
+            without_unknown(part)
+
+    def _feed(self, key: object, holder: dict[str, Any], name: str) -> None:
+        if said := holder.get(name):
+            block = self._block(key)
+            block.put(said)
+            if self._chosen.holds_text:
+                holder[name] = block.news()
 
     def _block(self, key: object) -> _Block:
         block = self._blocks.get(key)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import contextvars
 import math
 from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import partial
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -18,11 +21,12 @@ from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatGenerationChunk, GenerationChunk, LLMResult
 from langchain_core.runnables import RunnableConfig, ensure_config
 
-from streamverify import Event, Policy, StreamStateError, UsageError, VerifiedStream, Verifier, passages_from
-from streamverify.adapters import Pipe, shared_verifier
+from streamverify import Event, StreamStateError, UsageError, VerifiedStream, Verifier, passages_from
+from streamverify.adapters import PolicyLike, policy_from, shared_verifier
 from streamverify_langchain.announce import Announcer
 from streamverify_langchain.documents import DocumentTap
 from streamverify_langchain.texts import last_question, without_context
+from streamverify_langchain.watch import Watch
 
 
 class Answer(NamedTuple):
@@ -34,57 +38,11 @@ class Answer(NamedTuple):
     """The model's run."""
 
 
+class _BlockFailed(Exception):  # noqa: N818 - a signal
+    """The block of a `with` raised; what it raised is on its way already."""
+
+
 OnAnswer = Callable[[Answer, Event], object]
-
-
-class _Watch:
-    """The text of one model run on its way to its check.
-
-    Under LangChain's third event protocol a model's text comes twice: as tokens from within the model, and
-    as events. The events are complete, so from the first one on they alone count; what tokens brought
-    before it is skipped in them.
-    """
-
-    def __init__(self) -> None:
-        self.pieces: Pipe[str] = Pipe(math.inf)
-        self._by_events = False
-        self._ahead = 0
-        self.said = self._ended = False
-        self.error: Exception | None = None
-        self.done = anyio.Event()
-
-    def token(self, text: str) -> None:
-        if not self._by_events:
-            self._ahead += len(text)
-            self._say(text)
-
-    def event(self, event: Any) -> None:
-        self._by_events = True
-        delta = event.get("delta") if isinstance(event, dict) else None
-        if isinstance(delta, dict) and delta.get("type") == "text-delta":
-            text = str(delta.get("text", ""))
-            skipped = min(self._ahead, len(text))
-            self._ahead -= skipped
-            self._say(text[skipped:])
-
-    def whole(self, text: str) -> None:
-        """What a model that does not stream said."""
-        if not self.said:
-            self._say(text)
-
-    def end(self, error: BaseException | None = None) -> None:
-        if self._ended:
-            return
-        self._ended = True
-        if error is not None and not isinstance(error, Exception):
-            error = RuntimeError(f"the model was stopped: {type(error).__name__}")
-        self.error = error
-        self.pieces.end(error)
-
-    def _say(self, text: str) -> None:
-        if text:
-            self.said = True
-            self.pieces.put(text)
 
 
 class GroundingCallbackHandler(AsyncCallbackHandler):
@@ -93,6 +51,7 @@ class GroundingCallbackHandler(AsyncCallbackHandler):
         async with GroundingCallbackHandler(on_event=print) as handler:
             await chain.ainvoke(question, config={"callbacks": [handler]})
 
+    Or `with`, around `invoke` and `stream`: the checks run in the verifier's own event loop then.
     A callback only enqueues; the checks run in this handler's own tasks, which leaving the block waits for.
     An answer is judged against what was retrieved in the same call before its model began. A check that
     fails, or an `on_event` that raises, does not disturb the chain: it is raised on leaving the block. One
@@ -107,7 +66,7 @@ class GroundingCallbackHandler(AsyncCallbackHandler):
         on_event: OnAnswer | None = None,
         *,
         verifier: Verifier | None = None,
-        policy: Policy | None = None,
+        policy: PolicyLike | None = None,
         passages: Sequence[object] = (),
         tags: Collection[str] = (),
         custom_events: bool = False,
@@ -129,12 +88,13 @@ class GroundingCallbackHandler(AsyncCallbackHandler):
         """
         self._on_event, self._tags, self._custom = on_event, frozenset(tags), custom_events
         self._verifier = verifier if verifier is not None else shared_verifier()
-        self._policy = policy if policy is not None else self._verifier.policy
+        self._policy = policy_from(policy) if policy is not None else self._verifier.policy
         self._passages = passages_from(passages)
         self._tap = DocumentTap()
-        self._watches: dict[UUID, _Watch] = {}
+        self._watches: dict[UUID, Watch] = {}
         self._failures: list[Exception] = []
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._over = False
 
     async def __aenter__(self) -> Self:
         """Be ready for calls.
@@ -144,7 +104,7 @@ class GroundingCallbackHandler(AsyncCallbackHandler):
         """
         if self._loop is not None:
             raise StreamStateError("a GroundingCallbackHandler can be entered once; make another")
-        self._loop = asyncio.get_running_loop()
+        self._loop, self._context = asyncio.get_running_loop(), contextvars.copy_context()
         self._begun, begun = anyio.create_memory_object_stream[_Begun](math.inf)
         self._group = anyio.create_task_group()
         await self._group.__aenter__()
@@ -162,6 +122,7 @@ class GroundingCallbackHandler(AsyncCallbackHandler):
         # What other threads posted is taken first; cancelled here, the group would stay open.
         with anyio.CancelScope(shield=True):
             await anyio.lowlevel.checkpoint()
+        self._over = True
         self._begun.close()
         for watch in tuple(self._watches.values()):
             watch.end()
@@ -172,6 +133,81 @@ class GroundingCallbackHandler(AsyncCallbackHandler):
             if len(self._failures) == 1:
                 raise self._failures[0]
             raise ExceptionGroup("checks failed", self._failures)
+
+    def __enter__(self) -> Self:
+        """Be ready for calls of code that has no event loop; the checks run in the verifier's own.
+
+        Raises:
+            StreamStateError: it was entered before. Caller.
+        """
+        entered: Future[None] = Future()
+        # One task enters and leaves, for a task group belongs to the task that opened it; a thread waits.
+        waiting = ThreadPoolExecutor(1, "streamverify-observer")
+        self._apart = waiting.submit(self._verifier.portal.run, lambda: self._live(entered))
+        waiting.shutdown(wait=False)
+        wait([self._apart, entered], return_when=FIRST_COMPLETED)
+        if not entered.done():
+            self._apart.result()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Wait for every check; after an error in the block, stop them instead.
+
+        Raises:
+            Exception: as leaving `async with` does.
+        """
+        self._verifier.portal.run(partial(self._leave, failed=error is not None))
+        self._apart.result()
+
+    async def _live(self, entered: Future[None]) -> None:
+        self._left, self._block_failed = anyio.Event(), False
+        with contextlib.suppress(_BlockFailed):
+            async with self:
+                entered.set_result(None)
+                await self._left.wait()
+                if self._block_failed:
+                    raise _BlockFailed
+
+    async def _leave(self, *, failed: bool) -> None:
+        self._block_failed = failed
+        self._left.set()
+
+    # LangChain asks for these before each callback and raises what they raise. What a callback raises it only
+    # logs where there is no event loop, and the chain would go on unchecked.
+
+    @property
+    def ignore_chain(self) -> bool:
+        """Never.
+
+        Raises:
+            StreamStateError: the handler was not entered. Caller.
+        """
+        if self._loop is None:
+            raise StreamStateError("enter the handler first: (async) with GroundingCallbackHandler(...)")
+        return False
+
+    @property
+    def ignore_retriever(self) -> bool:
+        """As `ignore_chain`."""
+        return self.ignore_chain
+
+    @property
+    def ignore_llm(self) -> bool:
+        """As `ignore_chain`."""
+        return self.ignore_chain
+
+    @property
+    def ignore_chat_model(self) -> bool:
+        """Never; asked when a model begins.
+
+        Raises:
+            StreamStateError: the handler was not entered, or was left. Caller.
+        """
+        if self._over:
+            raise StreamStateError("the block of this GroundingCallbackHandler was left; make another")
+        return self.ignore_chain
 
     async def on_chain_start(self, *args: Any, **kwargs: Any) -> None:
         """Remember where the run belongs."""
@@ -228,7 +264,12 @@ class GroundingCallbackHandler(AsyncCallbackHandler):
             return
         config = ensure_config() if self._custom else None
         if config is not None and (parent_run_id is None or not self._is_here()):
-            raise UsageError("custom_events needs a chain or graph around the model, called asynchronously")
+            refused = UsageError(
+                "custom_events needs a chain or graph around the model, called asynchronously"
+            )
+            if not self._is_here():
+                self._failures.append(refused)  # without an event loop LangChain would only log it
+            raise refused
         self._post(self._begin, run_id, parent_run_id, config, asked)
 
     async def on_llm_new_token(
@@ -254,7 +295,7 @@ class GroundingCallbackHandler(AsyncCallbackHandler):
         message = getattr(first, "message", None)
         text = message.text if isinstance(message, BaseMessage) else getattr(first, "text", "")
 
-        def end(watch: _Watch) -> None:
+        def end(watch: Watch) -> None:
             watch.whole(str(text))
             watch.end()
 
@@ -272,21 +313,22 @@ class GroundingCallbackHandler(AsyncCallbackHandler):
 
     def _post(self, function: Callable[..., object], *args: Any, **kwargs: Any) -> None:
         """Do it in the handler's own loop: at once where this is it, in order in any case."""
-        if self._loop is None:
-            raise StreamStateError("enter the handler first: async with GroundingCallbackHandler(...)")
+        if self._loop is None or self._over:
+            return  # `ignore_chain` refuses what begins; the rest belongs to checks that were ended
         if self._is_here():
             function(*args, **kwargs)
         else:
-            self._loop.call_soon_threadsafe(partial(function, *args, **kwargs))
+            # In the handler's context: a thread without an event loop has none that its tasks could run in.
+            self._loop.call_soon_threadsafe(partial(function, *args, **kwargs), context=self._context)
 
-    def _pass(self, run: UUID, step: Callable[[_Watch], object]) -> None:
+    def _pass(self, run: UUID, step: Callable[[Watch], object]) -> None:
         if (watch := self._watches.get(run)) is not None:
             step(watch)
 
     def _begin(
         self, run: UUID, parent: UUID | None, config: RunnableConfig | None, asked: str | None
     ) -> None:
-        watch = self._watches[run] = _Watch()
+        watch = self._watches[run] = Watch()
         answer = Answer(self._tap.root(parent) or run, run)
         known = (*self._passages, *self._tap.documents(parent))
         self._begun.send_nowait(_Begun(answer, watch, known, config, asked))
@@ -305,7 +347,7 @@ class GroundingCallbackHandler(AsyncCallbackHandler):
                 watch.pieces, known, policy=self._policy, question=asked
             ) as stream:
                 if begun.config is None:
-                    await stream.follow(lambda event: self._tell(begun.answer, event))
+                    await stream.run_callback(lambda event: self._tell(begun.answer, event))
                 else:
                     await self._dispatch(begun.answer, stream, begun.config)
         except Exception as error:  # noqa: BLE001 - kept: raised on leaving the block
@@ -332,7 +374,7 @@ class _Begun(NamedTuple):
     """A check that is to be made."""
 
     answer: Answer
-    watch: _Watch
+    watch: Watch
     known: Sequence[object]
     config: RunnableConfig | None
     asked: str | None

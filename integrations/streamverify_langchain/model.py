@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, closing
 from typing import Any, cast
 
 from langchain_core.caches import BaseCache
 from langchain_core.callbacks import (
+    AsyncCallbackManager,
     AsyncCallbackManagerForLLMRun,
     BaseCallbackManager,
+    CallbackManager,
     CallbackManagerForLLMRun,
 )
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
@@ -19,13 +21,14 @@ from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langchain_core.runnables.base import RunnableBinding
 from langchain_core.runnables.config import get_callback_manager_for_config
 from langchain_core.utils.uuid import uuid7
-from pydantic import Field
+from pydantic import Field, field_validator
 
-from streamverify import UsageError, Verifier
-from streamverify.adapters import VerifiedChunks, VerifiedSyncChunks, shared_verifier
-from streamverify_langchain.call import SHAPE, Around, Call
+from streamverify import Policy, UsageError, Verifier
+from streamverify.adapters import VerifiedChunks, VerifiedSyncChunks, policy_from, shared_verifier
+from streamverify_langchain.announce import atold, told
+from streamverify_langchain.call import Around, Call, Options
+from streamverify_langchain.passing import ADVICE
 from streamverify_langchain.texts import chunk_of, last_question
-from streamverify_langchain.translator import ChunkTranslator
 
 
 class VerifiedChatModel(BaseChatModel):
@@ -45,13 +48,18 @@ class VerifiedChatModel(BaseChatModel):
     verifier: Verifier = Field(default_factory=shared_verifier, exclude=True, repr=False)
     """One for the whole process by default."""
     policy: Any = Field(default=None, exclude=True, repr=False)
-    """In place of the verifier's."""
+    """In place of the verifier's; itself or its word."""
     passages: Any = Field(default=(), exclude=True, repr=False)
     """Passages, or a function that finds them in the messages (in tool results, say)."""
     question: Any = Field(default=last_question, exclude=True, repr=False)
     """A function that finds what was asked in the messages, or None; the passages it quotes are taken out."""
     on_event: Any = Field(default=None, exclude=True, repr=False)
     """A function that is told every event as it happens, with the number of its answer."""
+
+    @field_validator("policy")
+    @classmethod
+    def _known_policy(cls, given: Any) -> Any:
+        return policy_from(given) if given is not None else None
 
     @property
     def _llm_type(self) -> str:
@@ -73,6 +81,16 @@ class VerifiedChatModel(BaseChatModel):
         if not isinstance(bound, RunnableBinding) or bound.bound is not self.inner:
             raise UsageError(f"{type(self.inner).__name__} binds tools in a way that cannot be verified")
         return self.bind(**bound.kwargs)
+
+    def with_structured_output(self, schema: Any, *, include_raw: bool = False, **kwargs: Any) -> Any:
+        """As the inner model, where text flows: what it says is not verified.
+
+        Raises:
+            UsageError: the policy holds text. Caller.
+        """
+        if self._policy().holds_text:
+            raise UsageError(ADVICE)
+        return super().with_structured_output(schema, include_raw=include_raw, **kwargs)
 
     def _get_invocation_params(self, stop: list[str] | None = None, **kwargs: Any) -> dict[str, Any]:
         # No parameters of the model, and too long for a trace.
@@ -122,26 +140,12 @@ class VerifiedChatModel(BaseChatModel):
         around: Around | None = None,
         **kwargs: Any,
     ) -> AsyncIterator[ChatGenerationChunk]:
-        call = Call(self, run_manager, around)
-        known = call.passages(messages, passages)
-        chunks: VerifiedChunks[AIMessageChunk] = VerifiedChunks(
-            self._achunks(messages, stop, kwargs),
-            ChunkTranslator(SHAPE, _nothing),
-            known,
-            verifier=self.verifier,
-            policy=call.policy,
-            question=call.question(messages, known),
-            on_event=call,
-        )
-        async with chunks:
-            try:
-                async for chunk in chunks:
-                    await call.adispatch()
-                    yield ChatGenerationChunk(message=chunk)
-            except Exception:
-                await call.adispatch()
-                raise
-        await call.adispatch()
+        call = Call(self._options(), run_manager, around, messages, passages)
+        chunks: Any = call.chunks(VerifiedChunks, self._achunks(messages, stop, kwargs))
+        config = call.config(AsyncCallbackManager)
+        async with aclosing(atold(chunks, call.announcer, config)) as verified:
+            async for chunk in verified:
+                yield ChatGenerationChunk(message=chunk)
 
     def _stream(
         self,
@@ -153,26 +157,11 @@ class VerifiedChatModel(BaseChatModel):
         around: Around | None = None,
         **kwargs: Any,
     ) -> Iterator[ChatGenerationChunk]:
-        call = Call(self, run_manager, around)
-        known = call.passages(messages, passages)
-        chunks: VerifiedSyncChunks[AIMessageChunk] = VerifiedSyncChunks(
-            self._chunks(messages, stop, kwargs),
-            ChunkTranslator(SHAPE, _nothing),
-            known,
-            verifier=self.verifier,
-            policy=call.policy,
-            question=call.question(messages, known),
-            on_event=call,
-        )
-        with chunks:
-            try:
-                for chunk in chunks:
-                    call.dispatch()
-                    yield ChatGenerationChunk(message=chunk)
-            except Exception:
-                call.dispatch()
-                raise
-        call.dispatch()
+        call = Call(self._options(), run_manager, around, messages, passages)
+        chunks: Any = call.chunks(VerifiedSyncChunks, self._chunks(messages, stop, kwargs))
+        with closing(told(chunks, call.announcer, call.config(CallbackManager))) as verified:
+            for chunk in verified:
+                yield ChatGenerationChunk(message=chunk)
 
     async def _agenerate(
         self,
@@ -184,11 +173,9 @@ class VerifiedChatModel(BaseChatModel):
         around: Around | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        call = Call(self, run_manager, around)
-        known = call.passages(messages, passages)
-        result = await self.inner._agenerate(messages, stop=stop, **kwargs)  # noqa: SLF001
-        result = await call.checked(result, known, call.question(messages, known))
-        await call.adispatch()
+        call = Call(self._options(), run_manager, around, messages, passages)
+        result = await call.checked(await self.inner._agenerate(messages, stop=stop, **kwargs))  # noqa: SLF001
+        await call.announcer.adispatch(call.config(AsyncCallbackManager))
         return result
 
     def _generate(
@@ -201,12 +188,18 @@ class VerifiedChatModel(BaseChatModel):
         around: Around | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        call = Call(self, run_manager, around)
-        known = call.passages(messages, passages)
-        result = self.inner._generate(messages, stop=stop, **kwargs)  # noqa: SLF001
-        result = self.verifier.portal.run(lambda: call.checked(result, known, call.question(messages, known)))
-        call.dispatch()
+        call = Call(self._options(), run_manager, around, messages, passages)
+        said = self.inner._generate(messages, stop=stop, **kwargs)  # noqa: SLF001
+        result = self.verifier.portal.run(lambda: call.checked(said))
+        call.announcer.dispatch(call.config(CallbackManager))
         return result
+
+    def _policy(self) -> Policy:
+        chosen: Policy = self.policy if self.policy is not None else self.verifier.policy
+        return chosen
+
+    def _options(self) -> Options:
+        return Options(self.verifier, self._policy(), self.passages, self.question, self.on_event)
 
     async def _achunks(
         self, messages: list[BaseMessage], stop: list[str] | None, options: dict[str, Any]
@@ -243,7 +236,3 @@ def _message(generation: ChatGenerationChunk) -> AIMessageChunk:
         return message
     metadata = {**generation.generation_info, **message.response_metadata}
     return message.model_copy(update={"response_metadata": metadata})
-
-
-def _nothing(chunk: object) -> None:
-    """Nothing beside the text is of interest."""

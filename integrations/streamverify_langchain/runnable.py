@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import aclosing, closing
+from functools import partial
 from typing import Any, TypeVar, cast
 
-from langchain_core.callbacks import adispatch_custom_event, dispatch_custom_event
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import get_callback_manager_for_config, merge_configs
 
-from streamverify import Policy, Report, Verifier, passages_from
-from streamverify.adapters import Shown, VerifiedChunks, VerifiedSyncChunks, Words, shared_verifier
-from streamverify_langchain.announce import Announcer
+from streamverify import Event, Report, Verifier, passages_from
+from streamverify.adapters import (
+    ChannelKey,
+    OnEvent,
+    PolicyLike,
+    Shown,
+    TextDelta,
+    VerifiedChunks,
+    VerifiedSyncChunks,
+    policy_from,
+    shared_verifier,
+)
+from streamverify_langchain.announce import Announcer, atold, told
 from streamverify_langchain.documents import DocumentTap, documents_in
 from streamverify_langchain.texts import Shape
 from streamverify_langchain.translator import ChunkTranslator
@@ -38,12 +49,14 @@ class VerifiedRunnable(Runnable[Input, Output]):
         inner: Runnable[Input, Output],
         *,
         verifier: Verifier | None = None,
-        policy: Policy | None = None,
+        policy: PolicyLike | None = None,
         passages: Iterable[object] = (),
         question: Callable[[Any], str | None] | None = None,
         answer_key: str = "answer",
         context_key: str = "context",
+        other_keys: Collection[str] = ("question", "input", "query", "chat_history"),
         tap: bool = True,
+        on_event: OnEvent | None = None,
         name: str | None = None,
     ) -> None:
         """Nothing is loaded yet.
@@ -56,8 +69,11 @@ class VerifiedRunnable(Runnable[Input, Output]):
             question: finds what was asked in the (first part of the) input.
             answer_key: where dicts hold the answer.
             context_key: where dicts, of the input and of the output, hold a list of documents.
+            other_keys: of dicts, that pass as they are under a policy that holds text too; any other key
+                whose value is no list of documents is refused then.
             tap: whether what retriever runs return counts; set it to False where a chain puts a choice of
                 it, or another order, under `context_key`.
+            on_event: told every event as it happens, with the number of its answer.
             name: of its runs; `VerifiedRunnable` by default.
 
         Raises:
@@ -65,10 +81,10 @@ class VerifiedRunnable(Runnable[Input, Output]):
         """
         self.inner, self.name = inner, name
         self._verifier = verifier if verifier is not None else shared_verifier()
-        self._policy = policy if policy is not None else self._verifier.policy
+        self._policy = policy_from(policy) if policy is not None else self._verifier.policy
         self._passages = passages_from(passages)
         self._question, self._context_key, self._tap = question, context_key, tap
-        self._shape = Shape(answer_key)
+        self._shape, self._other_keys, self._on_event = Shape(answer_key), other_keys, on_event
 
     # LangChain passes a step what its parameters' names ask for, which its annotations do not say: the casts.
 
@@ -139,26 +155,10 @@ class VerifiedRunnable(Runnable[Input, Output]):
         first = [await anext(input)] if self._question is not None else []
         call = self._begin(first, config)
         source = self.inner.atransform(call.awatched(first, input), self._tapped(config, call), **kwargs)
-        chunks: VerifiedChunks[Any] = VerifiedChunks(
-            source,
-            call.translator,
-            self._passages or None,
-            verifier=self._verifier,
-            policy=self._policy,
-            question=call.question,
-            on_event=call.announcer,
-        )
-        call.add_passages = chunks.add_passages
-        async with chunks:
-            try:
-                async for chunk in chunks:
-                    if call.announcer.waiting:  # not after most chunks
-                        await _adispatch(call.announcer, config)
-                    yield chunk
-            except Exception:
-                await _adispatch(call.announcer, config)
-                raise
-        await _adispatch(call.announcer, config)
+        chunks: Any = self._chunks(VerifiedChunks, source, call)
+        async with aclosing(atold(chunks, call.announcer, config)) as verified:
+            async for chunk in verified:
+                yield chunk
         call.translator.finish()
 
     def _transform(
@@ -170,25 +170,9 @@ class VerifiedRunnable(Runnable[Input, Output]):
         first = [next(input)] if self._question is not None else []
         call = self._begin(first, config)
         source = self.inner.transform(call.watched(first, input), self._tapped(config, call), **kwargs)
-        chunks: VerifiedSyncChunks[Any] = VerifiedSyncChunks(
-            source,
-            call.translator,
-            self._passages or None,
-            verifier=self._verifier,
-            policy=self._policy,
-            question=call.question,
-            on_event=call.announcer,
-        )
-        call.add_passages = chunks.add_passages
-        with chunks:
-            try:
-                for chunk in chunks:
-                    _dispatch(call.announcer, config)
-                    yield chunk
-            except Exception:
-                _dispatch(call.announcer, config)
-                raise
-        _dispatch(call.announcer, config)
+        chunks: Any = self._chunks(VerifiedSyncChunks, source, call)
+        with closing(told(chunks, call.announcer, config)) as verified:
+            yield from verified
         call.translator.finish()
 
     async def _ainvoke(self, input: Input, config: RunnableConfig, **kwargs: Any) -> Any:  # noqa: A002
@@ -196,8 +180,8 @@ class VerifiedRunnable(Runnable[Input, Output]):
         call.watch(input)
         output = await self.inner.ainvoke(input, self._tapped(config, call), **kwargs)
         report = await self._check(call, call.text_of(output))
-        await _adispatch(call.announcer, config)
-        return self._shape.replaced(output, report.released)
+        await call.announcer.adispatch(config)
+        return self._shown(output, report)
 
     def _invoke(self, input: Input, config: RunnableConfig, **kwargs: Any) -> Any:  # noqa: A002
         call = self._begin([input], config)
@@ -205,8 +189,8 @@ class VerifiedRunnable(Runnable[Input, Output]):
         output = self.inner.invoke(input, self._tapped(config, call), **kwargs)
         text = call.text_of(output)
         report = self._verifier.portal.run(lambda: self._check(call, text))
-        _dispatch(call.announcer, config)
-        return self._shape.replaced(output, report.released)
+        call.announcer.dispatch(config)
+        return self._shown(output, report)
 
     async def _check(self, call: _Call, text: str) -> Report:
         stream = self._verifier.stream(
@@ -214,14 +198,36 @@ class VerifiedRunnable(Runnable[Input, Output]):
         )
         async with stream:
             async for event in stream:
-                call.announcer(0, event)
+                call.tell_event(0, event)
         return stream.report
 
+    def _shown(self, output: Any, report: Report) -> Any:
+        return self._shape.replaced(output, report.released) if self._policy.holds_text else output
+
+    def _chunks(
+        self, kind: type[VerifiedChunks[Any] | VerifiedSyncChunks[Any]], source: Any, call: _Call
+    ) -> VerifiedChunks[Any] | VerifiedSyncChunks[Any]:
+        chunks = kind(
+            source,
+            call.translator,
+            self._passages or None,
+            verifier=self._verifier,
+            policy=self._policy,
+            question=call.question,
+            on_event=call.tell_event,
+        )
+        call.add_passages = chunks.add_passages
+        return chunks
+
     def _begin(self, first: Sequence[Input], config: RunnableConfig) -> _Call:
-        question = self._question(first[0]) if self._question is not None else None
+        holds = self._policy.holds_text
         heard = bool(get_callback_manager_for_config(config).handlers)
-        announcer = Announcer(holds=self._policy.holds_text, heard=heard)
-        return _Call(self._shape, self._context_key, question, announcer)
+        known = {self._shape.answer_key, self._context_key, *self._other_keys}
+        translator = partial(ChunkTranslator, self._shape, holds=holds, known=known)
+        call = _Call(translator, self._context_key, Announcer(holds=holds, heard=heard), self._on_event)
+        if self._question is not None:
+            call.question = self._question(first[0])
+        return call
 
     def _tapped(self, config: RunnableConfig, call: _Call) -> RunnableConfig:
         return merge_configs(config, {"callbacks": [DocumentTap(call.tell)]}) if self._tap else config
@@ -230,12 +236,23 @@ class VerifiedRunnable(Runnable[Input, Output]):
 class _Call:
     """What one call of the chain needs: its documents on their way to whoever judges."""
 
-    def __init__(self, shape: Shape, context_key: str, question: str | None, announcer: Announcer) -> None:
-        self._shape, self._context_key = shape, context_key
-        self.question, self.announcer = question, announcer
-        self.translator = ChunkTranslator(shape, self.watch)
+    def __init__(
+        self,
+        translator: Callable[[Callable[[object], None]], ChunkTranslator],
+        context_key: str,
+        announcer: Announcer,
+        on_event: OnEvent | None,
+    ) -> None:
+        self._context_key, self._on_event, self.announcer = context_key, on_event, announcer
+        self.question: str | None = None
+        self.translator = translator(self.watch)
         self.told: list[object] = []
         self.add_passages: Callable[[Sequence[object]], object] = self.told.extend
+
+    def tell_event(self, key: ChannelKey, event: Event) -> None:
+        self.announcer(key, event)
+        if self._on_event is not None:
+            self._on_event(key, event)
 
     def tell(self, documents: Sequence[object]) -> None:
         self.add_passages(documents)
@@ -261,20 +278,10 @@ class _Call:
     def text_of(self, output: Any) -> str:
         """The text of a whole output, whose documents count too."""
         moves = self.translator.read(output, lambda _: Shown())
-        text = "".join(move.text for move in moves if isinstance(move, Words))
+        text = "".join(move.text for move in moves if isinstance(move, TextDelta))
         self.translator.finish()
         return text
 
 
 async def _once(item: Input) -> AsyncIterator[Input]:
     yield item
-
-
-async def _adispatch(announcer: Announcer, config: RunnableConfig) -> None:
-    for name, data in announcer.take():
-        await adispatch_custom_event(name, data, config=config)
-
-
-def _dispatch(announcer: Announcer, config: RunnableConfig) -> None:
-    for name, data in announcer.take():
-        dispatch_custom_event(name, data, config=config)

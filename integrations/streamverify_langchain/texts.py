@@ -12,16 +12,10 @@ from langchain_core.messages.tool import tool_call_chunk
 
 from streamverify import Passage, UsageError
 from streamverify.adapters import Shown
-
-SPELLED_OUT = "logprobs"
-"""The part of a message's metadata that repeats its text, token by token."""
+from streamverify_langchain.passing import annotations_passing, block_passes, message_passing, text_block
 
 _OF_EVERY_CHUNK = frozenset({"model_provider", "output_version"})
 """Metadata that says how to read a chunk; adding chunks up keeps it as it is."""
-
-_BESIDE_NOTHING = _OF_EVERY_CHUNK | {SPELLED_OUT}
-"""Metadata that is nothing without the text."""
-
 
 LONGEST_QUESTION = 2_000
 """Characters. A longer message holds the context in words of its own, and all of it would count as known."""
@@ -40,7 +34,10 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Reads and rebuilds chunks; the key under which dicts carry the answer is all it knows."""
+    """Reads and rebuilds chunks; the key under which dicts carry the answer is all it knows.
+
+    What it builds says released text, and beside it what `passing.py` lets pass.
+    """
 
     answer_key: str = "answer"
 
@@ -64,7 +61,7 @@ class Shape:
             moved: where an offset into the answer as generated stands in what is shown.
         """
         answer = self._answer(chunk)
-        rest = _without(answer, moved) if isinstance(answer, AIMessage) else None
+        rest = without_text(answer, moved) if isinstance(answer, AIMessage) else None
         if isinstance(chunk, dict):
             others = {name: value for name, value in chunk.items() if name != self.answer_key}
             if rest is None:
@@ -72,19 +69,28 @@ class Shape:
         return None if rest is None else self._put(chunk, rest, alone=False)
 
     def replaced(self, output: Any, text: str) -> Any:
-        """A whole output with its text replaced; itself where that changes nothing."""
+        """A whole output with its text replaced, and nothing beside it that may not pass."""
         answer = self._answer(output)
-        if "".join(part.text for part in _texts(answer)) == text:
-            return output
         if not isinstance(answer, AIMessage):
-            return self._put(output, text, alone=False)
+            return output if answer == text else self._put(output, text, alone=False)
         content: Any = text
         if isinstance(answer.content, list):
-            kept = [block for block in answer.content if not _is_text(block)]
-            content = [{"type": "text", "text": text}, *kept]
-        metadata = {k: v for k, v in answer.response_metadata.items() if k != SPELLED_OUT}
-        message = answer.model_copy(update={"content": content, "response_metadata": metadata})
-        return self._put(output, message, alone=False)
+            if "".join(part.text for part in _texts(answer)) == text:
+                content = [_kept(block) for block in answer.content if _is_text(block) or block_passes(block)]
+            else:
+                kept = [block for block in answer.content if block_passes(block)]
+                content = [{"type": "text", "text": text}, *kept]
+        return self._put(output, answer.model_copy(update=message_passing(answer, content)), alone=False)
+
+    def cleaned(self, chunk: Any) -> Any:
+        """A chunk that has no text, with nothing in it that may not pass."""
+        answer = self._answer(chunk)
+        if not isinstance(answer, AIMessage):
+            return chunk
+        content: Any = answer.content
+        if isinstance(content, list):
+            content = [_kept(block) for block in content if _is_text(block) or block_passes(block)]
+        return self._put(chunk, answer.model_copy(update=message_passing(answer, content)), alone=False)
 
     def carries_answer(self, chunk: Any) -> bool:
         """Whether the chunk is, or holds, a piece of the answer."""
@@ -135,7 +141,7 @@ def _texts(answer: Any) -> Iterator[Text]:
                 yield Text(_slot(block, place), block["text"], tuple(block.get("annotations") or ()))
     elif answer is not None:
         raise UsageError(
-            f"a {type(answer).__name__} cannot be verified: chains must yield str, AI messages or dicts that "
+            f"cannot verify {type(answer).__name__}: chains must yield str, AI messages or dicts that "
             "hold one of these under answer_key"
         )
 
@@ -174,7 +180,7 @@ def _message_with(answer: Any, slot: int, text: str) -> Any:
     if isinstance(answer.content, list):
         blocks: list[Any] = [b if isinstance(b, dict) else {"type": "text"} for b in answer.content]
         block = next(b for place, b in enumerate(blocks) if _is_text_at(b, place, slot))
-        content = [{**{k: v for k, v in block.items() if k != "annotations"}, "text": text}]
+        content = [text_block({k: v for k, v in block.items() if k != "annotations"}, type="text", text=text)]
     # Added up, the chunks of an answer must say what is beside the text once: `_without` says it.
     return chunk_of(answer).model_copy(
         update={
@@ -190,36 +196,36 @@ def _message_with(answer: Any, slot: int, text: str) -> Any:
     )
 
 
-def _without(answer: AIMessage, moved: Callable[[int], int]) -> AIMessage | None:
-    """The message without its text; None where nothing is left."""
+def without_text(answer: AIMessage, moved: Callable[[int], int]) -> AIMessage | None:
+    """The message without its text; None where nothing is left that may pass."""
     chunk = chunk_of(answer)
     content: Any = ""
     if isinstance(chunk.content, list):
         content = [kept for block in chunk.content if (kept := _block_without(block, moved)) is not None]
-    metadata = chunk.response_metadata
+    rest = message_passing(chunk, content)
     if not (
         content
-        or metadata.keys() - _BESIDE_NOTHING
-        or chunk.additional_kwargs
+        or rest["response_metadata"].keys() - _OF_EVERY_CHUNK
+        or rest["additional_kwargs"]
         or chunk.usage_metadata
         or chunk.tool_call_chunks
         or chunk.chunk_position
     ):
         return None
-    kept = {k: v for k, v in metadata.items() if k != SPELLED_OUT}
-    return chunk.model_copy(update={"content": content, "response_metadata": kept})
+    return chunk.model_copy(update=rest)
 
 
 def _block_without(block: Any, moved: Callable[[int], int]) -> Any:
     if not _is_text(block):
-        return block
+        return block if block_passes(block) else None
     if isinstance(block, str) or not block.get("annotations"):
         return None
-    return {**block, "text": "", "annotations": [_shifted(a, moved) for a in block["annotations"]]}
+    return text_block(block, text="", annotations=annotations_passing(block["annotations"], moved))
 
 
-def _shifted(annotation: Any, moved: Callable[[int], int]) -> Any:
-    if not isinstance(annotation, dict):
-        return annotation
-    places = {k: moved(v) for k in ("start_index", "end_index") if isinstance(v := annotation.get(k), int)}
-    return {**annotation, **places}
+def _kept(block: Any) -> Any:
+    """A block that passes as it is, or a text block with what of it may pass."""
+    if not isinstance(block, dict) or not _is_text(block):
+        return block
+    annotations = annotations_passing(block.get("annotations") or (), lambda offset: offset)
+    return text_block(block, **({"annotations": annotations} if annotations else {}))

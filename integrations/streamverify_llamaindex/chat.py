@@ -18,7 +18,8 @@ from llama_index.core.chat_engine.types import (
 from llama_index.core.memory import BaseMemory
 from llama_index.core.schema import NodeWithScore
 
-from streamverify import Policy, Verifier
+from streamverify import Verifier
+from streamverify.adapters import PolicyLike
 from streamverify_llamaindex.memory import Held
 from streamverify_llamaindex.verification import Checks, OnEvent, Verification
 
@@ -35,7 +36,7 @@ class VerifyingChatEngine(BaseChatEngine):
         inner: BaseChatEngine,
         *,
         verifier: Verifier | None = None,
-        policy: Policy | None = None,
+        policy: PolicyLike | None = None,
         on_event: OnEvent | None = None,
     ) -> None:
         """Nothing is loaded yet.
@@ -67,7 +68,7 @@ class VerifyingChatEngine(BaseChatEngine):
             return _streamed(response, message, found, held)
         shown = found.check(response.response, _nodes(response), message)
         held.settle(shown)
-        return found.on(replace(response, response=shown))
+        return found.on(replace(response, response=shown, sources=found.sources(response.sources)))
 
     async def achat(
         self, message: str, chat_history: list[ChatMessage] | None = None
@@ -79,7 +80,7 @@ class VerifyingChatEngine(BaseChatEngine):
             return _astreamed(response, message, found, held)
         shown = await found.acheck(response.response, _nodes(response), message)
         await held.asettle(shown)
-        return found.on(replace(response, response=shown))
+        return found.on(replace(response, response=shown, sources=found.sources(response.sources)))
 
     def stream_chat(
         self, message: str, chat_history: list[ChatMessage] | None = None
@@ -125,7 +126,7 @@ def _streamed(
     return found.on(
         StreamingAgentChatResponse(
             chat_stream=deltas(),
-            sources=response.sources,
+            sources=found.sources(response.sources),
             source_nodes=nodes,
             is_writing_to_memory=False,
         )
@@ -150,7 +151,7 @@ def _astreamed(
     return found.on(
         StreamingAgentChatResponse(
             achat_stream=deltas(),
-            sources=response.sources,
+            sources=found.sources(response.sources),
             source_nodes=nodes,
             is_writing_to_memory=False,
         )

@@ -16,7 +16,8 @@ from llama_index.core.base.response.schema import (
 from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from streamverify import Policy, Verifier
+from streamverify import UsageError, Verifier
+from streamverify.adapters import PolicyLike
 from streamverify_llamaindex.verification import ANSWER, Checks, OnEvent, Verification
 
 
@@ -33,7 +34,7 @@ class VerifyingQueryEngine(BaseQueryEngine):
         inner: BaseQueryEngine,
         *,
         verifier: Verifier | None = None,
-        policy: Policy | None = None,
+        policy: PolicyLike | None = None,
         on_event: OnEvent | None = None,
     ) -> None:
         """Nothing is loaded yet.
@@ -86,16 +87,15 @@ class VerifyingQueryEngine(BaseQueryEngine):
         found = self._checks.begin()
         if isinstance(response, StreamingResponse | AsyncStreamingResponse):
             return _streamed(response, question, found)
-        nodes = response.source_nodes
-        shown = {name: found.check(text, nodes, question, name) for name, text in _texts(response).items()}
+        nodes, texts = response.source_nodes, _texts(response, holds=found.holds).items()
+        shown = {name: found.check(text, nodes, question, name) for name, text in texts}
         return _with_texts(response, shown, found)
 
     async def _averified(self, response: RESPONSE_TYPE, question: str) -> RESPONSE_TYPE:
         found = self._checks.begin()
         if isinstance(response, StreamingResponse | AsyncStreamingResponse):
             return _streamed(response, question, found)
-        nodes = response.source_nodes
-        texts = _texts(response).items()
+        nodes, texts = response.source_nodes, _texts(response, holds=found.holds).items()
         shown = {name: await found.acheck(text, nodes, question, name) for name, text in texts}
         return _with_texts(response, shown, found)
 
@@ -103,27 +103,38 @@ class VerifyingQueryEngine(BaseQueryEngine):
 def _streamed(
     response: StreamingResponse | AsyncStreamingResponse, question: str, found: Verification
 ) -> RESPONSE_TYPE:
-    nodes = response.source_nodes
+    nodes, metadata = response.source_nodes, found.metadata(response)
     if isinstance(response, StreamingResponse):
         pieces = found.stream(response.response_gen, nodes, question)
-        return found.on(replace(response, response_gen=pieces))
-    return found.on(
-        replace(response, response_gen=found.astream(response.async_response_gen(), nodes, question))
-    )
+        return found.on(replace(response, response_gen=pieces, metadata=metadata))
+    apieces = found.astream(response.async_response_gen(), nodes, question)
+    return found.on(replace(response, response_gen=apieces, metadata=metadata))
 
 
-def _texts(response: Response | PydanticResponse) -> dict[str, str]:
-    """The texts of a whole response, by the name of their field."""
+def _texts(response: Response | PydanticResponse, *, holds: bool) -> dict[str, str]:
+    """The texts of a whole response, by the name of their field.
+
+    Raises:
+        UsageError: a structured one has a field that nobody can verify, and the policy holds text. Caller.
+    """
     fields = vars(response) if isinstance(response, Response) else dict(response.response or ())
     names = [ANSWER] if isinstance(response, Response) else fields
+    for name in names:
+        if holds and not isinstance(fields[name], str | None):
+            raise UsageError(
+                f"the field {name!r} is no string, so it cannot be verified, and the policy holds text: make "
+                "every field prose, or use Flag()"
+            )
     return {name: text for name in names if isinstance(text := fields[name], str) and text}
 
 
 def _with_texts(
     response: Response | PydanticResponse, texts: Mapping[str, str], found: Verification
 ) -> RESPONSE_TYPE:
+    metadata = found.metadata(response)
     if isinstance(response, Response):
-        return found.on(replace(response, response=texts.get(ANSWER, response.response)))
+        return found.on(replace(response, response=texts.get(ANSWER, response.response), metadata=metadata))
     if response.response is None:
-        return found.on(replace(response))
-    return found.on(replace(response, response=response.response.model_copy(update=texts)))
+        return found.on(replace(response, metadata=metadata))
+    shown = response.response.model_copy(update=texts)
+    return found.on(replace(response, response=shown, metadata=metadata))

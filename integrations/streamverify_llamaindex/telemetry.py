@@ -15,7 +15,7 @@ from llama_index.core.instrumentation.events import BaseEvent
 from llama_index_instrumentation import get_dispatcher
 from pydantic import PrivateAttr
 
-from streamverify import Label, Report, SentenceJudged
+from streamverify import Label, Report, SentenceJudged, SentenceRevised
 
 
 class SentenceChecked(BaseEvent):
@@ -27,7 +27,9 @@ class SentenceChecked(BaseEvent):
     """Calibrated P(supported), 0-1; None where there is none."""
     latency_ms: float
     text: str
-    """The sentence as generated."""
+    """The sentence as generated; masked, a character for each, where the policy holds text."""
+    provisional: bool = False
+    """Another scorer is being asked; its verdict on the same sentence follows."""
 
     @classmethod
     def class_name(cls) -> str:
@@ -80,7 +82,7 @@ class GroundingEventHandler(BaseEventHandler):
     def handle(self, event: BaseEvent, **_: Any) -> None:
         """Take one event; others than the two pass by."""
         if isinstance(event, SentenceChecked):
-            self._labels[event.label] += 1
+            self._labels[event.label] += not event.provisional
         elif isinstance(event, AnswerChecked):
             self._outcomes[event.outcome] += 1
         else:
@@ -99,7 +101,7 @@ class GroundingEventHandler(BaseEventHandler):
         return dict(self._outcomes)
 
 
-def dispatch_verdict(event: SentenceJudged, text: str) -> None:
+def dispatch_verdict(event: SentenceJudged | SentenceRevised, text: str) -> None:
     """Tell the dispatcher of a verdict."""
     get_dispatcher(__name__).event(
         SentenceChecked(
@@ -108,6 +110,7 @@ def dispatch_verdict(event: SentenceJudged, text: str) -> None:
             score=event.score,
             latency_ms=event.latency_ms,
             text=text,
+            provisional=event.provisional,
         )
     )
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
 from contextlib import aclosing, closing
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from llama_index.core.schema import NodeWithScore
+from llama_index.core.tools.types import ToolOutput
 
 from streamverify import (
     Event,
@@ -14,6 +17,7 @@ from streamverify import (
     Sentence,
     SentenceClosed,
     SentenceJudged,
+    SentenceRevised,
     StreamStateError,
     TextReleased,
     UsageError,
@@ -23,7 +27,7 @@ from streamverify import (
     Verifier,
     passages_from,
 )
-from streamverify.adapters import Source, shared_verifier
+from streamverify.adapters import PolicyLike, Redactor, Source, policy_from, shared_verifier
 from streamverify_llamaindex.telemetry import dispatch_report, dispatch_verdict
 
 R = TypeVar("R")
@@ -43,6 +47,7 @@ class Verification:
         self._verifier, self._policy, self._on_event = verifier, policy, on_event
         self._reports: dict[str, Report] = {}
         self._sentences: dict[int, Sentence] = {}
+        self._redactors: dict[str, Redactor] = {}
 
     @property
     def report(self) -> Report:
@@ -59,6 +64,31 @@ class Verification:
     def reports(self) -> Mapping[str, Report]:
         """Each text's report so far: `"response"`, or the fields of a structured response."""
         return dict(self._reports)
+
+    @property
+    def holds(self) -> bool:
+        """Whether the policy holds text."""
+        return self._policy.holds_text
+
+    def metadata(self, response: Any) -> dict[str, Any] | None:
+        """A response's metadata; where text is held, that of its nodes alone: engines put anything there."""
+        found: dict[str, Any] | None = response.metadata
+        if found is None or not self.holds:
+            return found
+        nodes = {node.node.node_id for node in response.source_nodes}
+        return {name: value for name, value in found.items() if name in nodes}
+
+    def sources(self, outputs: list[ToolOutput]) -> list[ToolOutput]:
+        """What tools returned; where text is held that of retrievers alone: an engine's is an answer too."""
+        return [self._source(output) for output in outputs] if self.holds else outputs
+
+    def _source(self, output: ToolOutput) -> ToolOutput:
+        found = output.raw_output
+        if isinstance(found, list) and all(isinstance(node, NodeWithScore) for node in found):
+            return output
+        return ToolOutput(
+            tool_name=output.tool_name, content="", raw_input=output.raw_input, is_error=output.is_error
+        )
 
     def on(self, response: R) -> R:
         """The response, with this to be found by `verification`."""
@@ -104,11 +134,14 @@ class Verification:
         return self._verifier.stream(source, passages_of(nodes), policy=self._policy, question=question)
 
     def _tell(self, event: Event, name: str = ANSWER) -> None:
-        if isinstance(event, SentenceClosed):
-            self._sentences[event.sentence.index] = event.sentence
-        elif isinstance(event, SentenceJudged):
-            dispatch_verdict(event, self._sentences[event.index].text)
-        elif (report := getattr(event, "report", None)) is not None:
+        if name not in self._redactors:
+            self._redactors[name] = Redactor(reveal=not self.holds)
+        for told in self._redactors[name](event):
+            if isinstance(told, SentenceClosed):
+                self._sentences[told.sentence.index] = told.sentence
+            elif isinstance(told, SentenceJudged | SentenceRevised):
+                dispatch_verdict(told, self._sentences[told.index].text)
+        if (report := getattr(event, "report", None)) is not None:
             self._reports[name] = report
             dispatch_report(report)
         if self._on_event is not None:
@@ -118,9 +151,11 @@ class Verification:
 class Checks:
     """An engine's settings: makes the verification of each response."""
 
-    def __init__(self, verifier: Verifier | None, policy: Policy | None, on_event: OnEvent | None) -> None:
+    def __init__(
+        self, verifier: Verifier | None, policy: PolicyLike | None, on_event: OnEvent | None
+    ) -> None:
         self._verifier = verifier if verifier is not None else shared_verifier()
-        self._policy = policy if policy is not None else self._verifier.policy
+        self._policy = policy_from(policy) if policy is not None else self._verifier.policy
         self._on_event = on_event
 
     def begin(self) -> Verification:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from workflows import Context
 from workflows.events import Event as WorkflowEvent
 
-from streamverify import Event, SentenceClosed, SentenceJudged
+from streamverify import Event, SentenceClosed, SentenceJudged, SentenceRevised, StreamOpened
+from streamverify.adapters import Redactor
 
 
 class SentenceVerdictEvent(WorkflowEvent):
@@ -15,7 +16,7 @@ class SentenceVerdictEvent(WorkflowEvent):
 
     index: int
     text: str
-    """The sentence as generated."""
+    """The sentence as generated; masked, a character for each, where the policy holds text."""
     start: int
     """Where it stands in the answer as generated, in characters."""
     end: int
@@ -24,6 +25,8 @@ class SentenceVerdictEvent(WorkflowEvent):
     """Calibrated P(supported), 0-1; None where there is none."""
     evidence: list[str]
     """Ids of the nodes that speak for or against it, best first."""
+    provisional: bool = False
+    """Another scorer is being asked; its verdict on the same sentence follows."""
 
 
 def verdicts_to(context: Context) -> Callable[[Event], None]:
@@ -33,12 +36,22 @@ def verdicts_to(context: Context) -> Callable[[Event], None]:
         context: of the step that reads the answer.
     """
     sentences: dict[int, SentenceClosed] = {}
+    redactor = Redactor()
 
     def tell(event: Event) -> None:
+        nonlocal redactor
+        if isinstance(event, StreamOpened):  # of the next answer
+            redactor = Redactor()
+        for seen in redactor(event):
+            write(seen)
+
+    def write(event: Event) -> None:
         if isinstance(event, SentenceClosed):
             sentences[event.sentence.index] = event
-        elif isinstance(event, SentenceJudged):
-            sentence = sentences.pop(event.index).sentence
+        elif isinstance(event, SentenceJudged | SentenceRevised):
+            sentence = sentences[event.index].sentence
+            if not event.provisional:
+                del sentences[event.index]
             context.write_event_to_stream(
                 SentenceVerdictEvent(
                     index=event.index,
@@ -48,6 +61,7 @@ def verdicts_to(context: Context) -> Callable[[Event], None]:
                     label=event.label.value,
                     score=event.score,
                     evidence=list(dict.fromkeys(evidence.passage for evidence in event.evidence)),
+                    provisional=event.provisional,
                 )
             )
 

@@ -1,7 +1,8 @@
 """What the chunks of a streamed chat completion mean.
 
-A channel is a choice, by its `index`. Read by shape, so what LiteLLM and other OpenAI-like libraries
-stream is understood too.
+A channel is a choice, by its `index`; a refusal is text too, in a channel of its own, `(index, REFUSAL)`.
+Read by shape, so what LiteLLM and other OpenAI-like libraries stream is understood too. Where text is held a
+chunk passes with the fields that `fields.py` names, and no others.
 """
 
 from __future__ import annotations
@@ -12,7 +13,11 @@ from functools import partial
 from typing import Any
 
 from streamverify import UsageError
-from streamverify.adapters import Cited, Ended, Move, Other, Released, Words
+from streamverify.adapters import CitationDelta, Move, PassThrough, Released, TextDelta, TextEnd
+from streamverify_openai.fields import fields, is_plain_chat, keep, keep_of_chat
+
+REFUSAL = 1
+"""Names the channel of a choice's refusal: `(index, REFUSAL)`."""
 
 _PLAIN = frozenset({"content", "role"})
 
@@ -22,35 +27,44 @@ class ChatTranslator:
 
     def __init__(self) -> None:
         self._open: dict[int, tuple[Any, int]] = {}
+        self._refusing: set[int] = set()
 
     def read(self, chunk: Any, released: Released) -> Iterator[Move[Any]]:  # noqa: ARG002 - repeats no text
-        """Content is text; roles, tool calls, refusals, reasons to finish and usage keep their place.
+        """Content and refusals are text; roles, tool calls, reasons to finish and usage keep their place.
 
         Raises:
             UsageError: the content is nothing that can be verified.
         """
-        choices = chunk.choices or ()
-        for position, choice in enumerate(choices):
-            index, delta = choice.index, getattr(choice, "delta", None)
-            text = getattr(delta, "content", "") or ""
-            if delta is None or not isinstance(text, str):
-                raise UsageError("only chat chunks whose delta.content is text can be verified")
-            finished = getattr(choice, "finish_reason", None)
-            if text:
-                yield Words(index, text, partial(_with_text, chunk, position))
-                if not finished and _says_no_more(delta):  # as most chunks do not
-                    continue
-            fields = _fields(delta)
-            if citations := fields.get("annotations"):
-                yield Cited(index, citations)
-            if finished:
-                yield Ended(index)
-            if not text and len(choices) == 1 and getattr(choice, "logprobs", None) is None:
-                yield Other(partial(_same, chunk), index)
-            elif not text or finished or any(map(fields.get, fields.keys() - _PLAIN)):
-                yield Other(partial(_without_text, chunk, position), index)
-        if not choices:
-            yield Other(partial(_same, chunk))
+        for position, choice in enumerate(chunk.choices or ()):
+            yield from self._choice(chunk, position, choice)
+        if not chunk.choices:
+            yield PassThrough(partial(_same if is_plain_chat(chunk) else _cleaned, chunk))
+
+    def _choice(self, chunk: Any, position: int, choice: Any) -> Iterator[Move[Any]]:
+        index, delta = choice.index, getattr(choice, "delta", None)
+        text = getattr(delta, "content", "") or ""
+        refusal = getattr(delta, "refusal", "") or ""
+        if delta is None or not isinstance(text, str) or not isinstance(refusal, str):
+            raise UsageError("only chat chunks whose delta.content is text can be verified")
+        finished = getattr(choice, "finish_reason", None)
+        if text:
+            yield TextDelta(index, text, partial(_with_text, chunk, position))
+            if not finished and _says_no_more(delta):  # as most chunks do not
+                return
+        if refusal:
+            self._refusing.add(index)
+            yield TextDelta((index, REFUSAL), refusal, partial(_with_refusal, chunk, position))
+        said = fields(delta)
+        if citations := said.get("annotations"):
+            yield CitationDelta(index, citations)
+        if finished:
+            yield TextEnd(index)
+            yield TextEnd((index, REFUSAL))
+        key = index if index not in self._refusing else None
+        if not text and not refusal and len(chunk.choices) == 1 and is_plain_chat(chunk):
+            yield PassThrough(partial(_same, chunk), key)
+        elif not (text or refusal) or finished or any(map(said.get, said.keys() - _PLAIN - {"refusal"})):
+            yield PassThrough(partial(_without_text, chunk, position), key)
 
     def sent(self, chunk: Any) -> None:
         """Remember which choices are still open."""
@@ -64,7 +78,7 @@ class ChatTranslator:
         """A last chunk for every open choice, with `finish_reason="content_filter"`."""
         for chunk, position in self._open.values():
             last = _without_text(chunk, position)
-            _clear(last.choices[0].delta, keep=frozenset())
+            keep(last.choices[0].delta, frozenset())
             last.choices[0].finish_reason = "content_filter"
             yield last
 
@@ -76,25 +90,41 @@ def _same(chunk: Any) -> Any:
 def _with_text(chunk: Any, position: int, text: str) -> Any:
     made = _one_choice(chunk, position)
     choice = made.choices[0]
-    _clear(choice.delta, keep=_PLAIN)
+    keep(choice.delta, _PLAIN)
     choice.delta.content = text
+    choice.finish_reason = None
+    return made
+
+
+def _with_refusal(chunk: Any, position: int, text: str) -> Any:
+    made = _one_choice(chunk, position)
+    choice = made.choices[0]
+    keep(choice.delta, frozenset({"role"}))
+    choice.delta.refusal = text
     choice.finish_reason = None
     return made
 
 
 def _without_text(chunk: Any, position: int) -> Any:
     made = _one_choice(chunk, position)
-    if made.choices[0].delta.content:
-        made.choices[0].delta.content = None
+    delta = made.choices[0].delta
+    for name in ("content", "refusal"):
+        if getattr(delta, name, None):
+            setattr(delta, name, None)
     return made
 
 
 def _one_choice(chunk: Any, position: int) -> Any:
-    """A copy with this choice alone, and without log probabilities, which spell the text out."""
+    """A copy with this choice alone, and nothing in it that may not pass."""
     made = copy.deepcopy(chunk)
     made.choices = [made.choices[position]]
-    if getattr(made.choices[0], "logprobs", None) is not None:
-        made.choices[0].logprobs = None
+    keep_of_chat(made)
+    return made
+
+
+def _cleaned(chunk: Any) -> Any:
+    made = copy.deepcopy(chunk)
+    keep_of_chat(made)
     return made
 
 
@@ -103,15 +133,3 @@ def _says_no_more(delta: Any) -> bool:
     if getattr(delta, "model_extra", None):
         return False
     return not any(value and name not in _PLAIN and name[0] != "_" for name, value in vars(delta).items())
-
-
-def _fields(delta: Any) -> dict[str, Any]:
-    """What a delta says, fields that the library in question does not know by name included."""
-    known = {**vars(delta), **(getattr(delta, "model_extra", None) or {})}
-    return {name: value for name, value in known.items() if name[0] != "_"}
-
-
-def _clear(delta: Any, *, keep: frozenset[str]) -> None:
-    for name, value in _fields(delta).items():
-        if value is not None and name not in keep:
-            setattr(delta, name, None)

@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping
 from typing import Any, TypeVar, cast
 
-from streamverify import Policy, UsageError, Verifier, passages_from
-from streamverify.adapters import OnEvent, attach, shared_verifier
+from streamverify import Event, Policy, Report, UsageError, Verifier, passages_from
+from streamverify.adapters import (
+    ChannelKey,
+    OnEvent,
+    PolicyLike,
+    VerifiedTexts,
+    attach,
+    policy_from,
+    shared_verifier,
+)
+from streamverify_openai.allowed import (
+    CHAT,
+    CLIENT,
+    COMPLETIONS,
+    COPIES,
+    RESPONSES,
+    refuse_structured,
+    restrict,
+)
 from streamverify_openai.streams import verify_stream
-from streamverify_openai.whole import whole_texts
+from streamverify_openai.whole import UnreadableError, keep_only, whole_texts
 
 C = TypeVar("C")
 Passages = Iterable[object] | Callable[[Mapping[str, Any]], Any]
@@ -21,15 +39,17 @@ def wrap_client(
     *,
     passages: Passages,
     verifier: Verifier | None = None,
-    policy: Policy | None = None,
+    policy: PolicyLike | None = None,
     on_event: OnEvent | None = None,
 ) -> C:
     """A copy of the client whose `chat.completions.create` and `responses.create` are verified.
 
-    So are the `stream()` helpers that call them. Streams keep their class; `verification(stream)` gives
-    events and reports. Answers that are not streamed are checked whole before they are returned. Raw
-    responses (`with_raw_response`) cannot be, and are refused under a policy that holds text; `parse()` is
-    not covered. The client given stays as it was.
+    So are the `stream()` helpers that call them, and every copy made by `copy` or `with_options`. Streams
+    keep their class; answers that are not streamed are checked whole before they are returned;
+    `verification(stream_or_answer)` gives events and reports. Under a policy that holds text whatever else
+    could bring an answer (`parse()`, raw responses, stored completions, other endpoints) is refused; under
+    one that lets text flow it passes unverified, and `verification` says so. The client given stays as it
+    was.
 
     Args:
         client: `OpenAI`, `AsyncOpenAI`, a subclass, or what looks like one.
@@ -43,35 +63,67 @@ def wrap_client(
         UsageError: the client has neither of the two methods. Caller.
     """
     used = verifier if verifier is not None else shared_verifier()
-    wrapping = _Wrapping(passages, used, policy if policy is not None else used.policy, on_event)
-    duplicate = getattr(client, "copy", None)
-    wrapped: Any = duplicate() if duplicate is not None else client
-    found = [_at(wrapped, "chat", "completions"), _at(wrapped, "responses")]
-    resources = [resource for resource in found if resource is not None]
-    if not resources:
-        raise UsageError(f"{type(client).__name__} has neither chat.completions.create nor responses.create")
-    for resource in resources:
-        resource.create = wrapping.around(resource.create)
-    return cast("C", wrapped)
-
-
-def _at(client: object, *path: str) -> Any:
-    for name in path:
-        client = getattr(client, name, None)
-    return client if hasattr(client, "create") else None
+    chosen = policy_from(policy) if policy is not None else used.policy
+    wrapping = _Wrapping(passages, used, chosen, on_event)
+    return cast("C", wrapping.client(client))
 
 
 class _Wrapping:
-    """What every wrapped method does around the original."""
+    """What every wrapped client and method does around the original."""
 
     def __init__(
         self, passages: Passages, verifier: Verifier, policy: Policy, on_event: OnEvent | None
     ) -> None:
         self._passages, self._verifier, self._policy, self._on_event = passages, verifier, policy, on_event
 
-    def around(self, original: Callable[..., Any]) -> Callable[..., Any]:
+    def client(self, client: Any) -> Any:
+        """The client around a second copy, which makes the requests and which nobody else holds."""
+        duplicate = getattr(client, "copy", None)
+        inner = duplicate() if duplicate is not None else client
+        wrapped = duplicate() if duplicate is not None else copy.copy(client)
+        found, responses = getattr(inner, "chat", None), getattr(inner, "responses", None)
+        completions = self._resource(getattr(found, "completions", None), COMPLETIONS, "chat.completions.")
+        responses = self._resource(responses, RESPONSES, "responses.")
+        if completions is None and responses is None:
+            raise UsageError(
+                f"{type(client).__name__} has neither chat.completions.create nor responses.create"
+            )
+        if self._policy.holds_text:
+            restrict(wrapped, CLIENT, "")
+        if completions is not None:
+            chat: Any = copy.copy(inner.chat)
+            if self._policy.holds_text:
+                restrict(chat, CHAT, "chat.")
+            chat.completions = completions
+            wrapped.chat = chat
+        if responses is not None:
+            wrapped.responses = responses
+        for name in COPIES:
+            if (original := getattr(wrapped, name, None)) is not None:
+                setattr(wrapped, name, self._copies(original))
+        return wrapped
+
+    def _resource(self, resource: Any, allowed: frozenset[str], path: str) -> Any:
+        if not hasattr(resource, "create"):
+            return None
+        resource = copy.copy(resource)
+        if self._policy.holds_text:
+            restrict(resource, allowed, path)
+        resource.create = self._around(resource.create)
+        return resource
+
+    def _copies(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def another(*args: Any, **kwargs: Any) -> Any:
+            return self.client(original(*args, **kwargs))
+
+        return another
+
+    def _around(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
         def create(*args: Any, **kwargs: Any) -> Any:
+            if self._policy.holds_text:
+                refuse_structured(kwargs)
             given = self._passages(kwargs) if callable(self._passages) else self._passages
             # Read before the request is made: a passage that cannot be read must not leave a stream open.
             known: Any = given if inspect.isawaitable(given) else passages_from(given)
@@ -94,19 +146,25 @@ class _Wrapping:
         return self._streamed(result, passages) if _streams(result) else await self._whole(result, passages)
 
     async def _whole(self, result: Any, passages: Iterable[object]) -> Any:
-        texts = whole_texts(result)
-        if texts is None:
+        try:
+            texts = whole_texts(result)
+        except UnreadableError as error:
             if self._policy.holds_text:
-                raise UsageError(
-                    f"a {type(result).__name__} cannot be verified; use the unwrapped client for it"
-                )
+                raise UsageError(f"{error}; use the unwrapped client for it") from None
             return result
+        events: list[tuple[ChannelKey, Event]] = []
+        reports: dict[ChannelKey, Report] = {}
         for key, text in texts:
             async with self._verifier.stream(text.value, passages, policy=self._policy) as stream:
                 async for event in stream:
+                    events.append((key, event))
                     if self._on_event is not None:
                         self._on_event(key, event)
             text.replace(stream.report.released)
+            reports[key] = stream.report
+        if self._policy.holds_text:
+            keep_only(result)
+        attach(result, VerifiedTexts(tuple(events), reports))
         return result
 
     def _streamed(self, stream: Any, passages: Iterable[object]) -> Any:

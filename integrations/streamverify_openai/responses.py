@@ -1,7 +1,8 @@
 """What the events of a streamed response (the Responses API) mean.
 
 A channel is a content part, by `(output_index, content_index)`. Four closing events repeat its text; under
-a policy that holds text each of them repeats what was released, and nothing else.
+a policy that holds text each of them repeats what was released, and nothing else. Reasoning, audio and events
+that are not known here do not pass then.
 """
 
 from __future__ import annotations
@@ -11,9 +12,34 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
-from streamverify.adapters import Cited, Ended, Move, Other, Released, Words
+from streamverify.adapters import CitationDelta, Move, PassThrough, Released, TextDelta, TextEnd
+from streamverify_openai.outputs import (
+    TEXT_FIELD,
+    Part,
+    keep_of_item,
+    keep_of_part,
+    keep_of_response,
+    parts_of,
+    passes,
+    texts_of,
+)
 
-_Part = tuple[tuple[int, int], Any]
+_DELTAS = frozenset({"response.output_text.delta", "response.refusal.delta"})
+_DONE = {"response.output_text.done": "text", "response.refusal.done": "refusal"}
+"""Events that repeat one text, and the field that holds it."""
+
+_CARRIERS = frozenset({
+    "response.created", "response.queued", "response.in_progress", "response.completed",
+    "response.incomplete", "response.failed", "response.output_item.added", "response.output_item.done",
+    "response.content_part.added", "response.content_part.done",
+})  # fmt: skip
+_SILENT = frozenset({"error"})
+_TOOLS = (
+    "response.function_call_arguments.", "response.custom_tool_call_input.", "response.file_search_call.",
+    "response.web_search_call.", "response.code_interpreter_call", "response.image_generation_call.",
+    "response.mcp_", "response.shell_call_", "response.compaction.",
+)  # fmt: skip
+"""Beginnings of the kinds that speak of tools, to programs."""
 
 
 class ResponsesTranslator:
@@ -26,24 +52,30 @@ class ResponsesTranslator:
         self._number = 0
 
     def read(self, event: Any, released: Released) -> Iterator[Move[Any]]:
-        """Text deltas are text, annotations are citations; every other event keeps its place."""
+        """Text and refusal deltas are text, annotations are citations; known events keep their place.
+
+        An event that nobody knows here, and reasoning, is no move at all: it passes only where text flows.
+        """
         kind = event.type
-        if kind == "response.output_text.delta":
+        if kind in _DELTAS:
             key = (event.output_index, event.content_index)
             self._read[key] = self._read.get(key, "") + event.delta
-            yield Words(key, event.delta, partial(_with_delta, event))
+            yield TextDelta(key, event.delta, partial(_with_delta, event))
             return
         if kind == "response.output_text.annotation.added":
             key = (event.output_index, event.content_index)
-            yield Cited(key, [event.annotation])
-            yield Other(partial(_annotation, event, released))
+            yield CitationDelta(key, [event.annotation])
+            yield PassThrough(partial(_annotation, event, released))
             return
         parts = list(_parts(event))
-        for key, part in parts:
-            yield from self._rest(key, part.text)
-            if kind not in ("response.output_text.done", "response.content_part.added"):
-                yield Ended(key)
-        yield Other(partial(_rewritten, event, released) if parts else partial(_same, event))
+        for key, part, field in parts:
+            yield from self._rest(key, getattr(part, field))
+            if kind not in (*_DONE, "response.content_part.added"):
+                yield TextEnd(key)
+        if parts or _carries(event):
+            yield PassThrough(partial(_rewritten, event, released))
+        elif kind in _SILENT or kind.startswith(_TOOLS):
+            yield PassThrough(partial(_same, event))
 
     def sent(self, event: Any) -> None:
         """Remember what the reader knows of the response."""
@@ -82,35 +114,29 @@ class ResponsesTranslator:
         known = self._read.get(key, "")
         if text != known and text.startswith(known):
             self._read[key] = text
-            yield Words(key, text[len(known) :], None)
+            yield TextDelta(key, text[len(known) :], None)
 
 
 def _same(event: Any) -> Any:
     return event
 
 
-def _parts(event: Any) -> Iterator[_Part]:
+def _parts(event: Any) -> Iterator[Part]:
     """The content parts with text that an event carries; the event itself where it is one."""
-    if event.type == "response.output_text.done":
-        yield (event.output_index, event.content_index), event
+    if (field := _DONE.get(event.type)) is not None:
+        yield (event.output_index, event.content_index), event, field
     elif (part := getattr(event, "part", None)) is not None and hasattr(event, "content_index"):
-        yield from _texts((event.output_index, event.content_index), part)
+        yield from texts_of((event.output_index, event.content_index), part)
     elif (item := getattr(event, "item", None)) is not None:
-        yield from _parts_of(event.output_index, item)
+        yield from parts_of(event.output_index, item)
     elif (response := getattr(event, "response", None)) is not None:
         for index, item in enumerate(response.output or ()):
-            yield from _parts_of(index, item)
+            yield from parts_of(index, item)
 
 
-def _parts_of(output_index: int, item: Any) -> Iterator[_Part]:
-    if getattr(item, "type", None) == "message":
-        for index, part in enumerate(item.content or ()):
-            yield from _texts((output_index, index), part)
-
-
-def _texts(key: tuple[int, int], part: Any) -> Iterator[_Part]:
-    if getattr(part, "type", None) == "output_text":
-        yield key, part
+def _carries(event: Any) -> bool:
+    """Whether an event carries a part, an item or a response, as these kinds do."""
+    return event.type in _CARRIERS
 
 
 def _with_delta(event: Any, text: str) -> Any:
@@ -123,11 +149,20 @@ def _with_delta(event: Any, text: str) -> Any:
 
 def _rewritten(event: Any, released: Released) -> Any:
     """The event with the released text wherever it carries text; itself where that is the same."""
-    if all(part.text == released(key).text for key, part in _parts(event)):
+    response, item, part = (getattr(event, name, None) for name in ("response", "item", "part"))
+    items = list(getattr(response, "output", None) or ()) if response is not None else [item] if item else []
+    clean = all(map(passes, items)) and (part is None or getattr(part, "type", None) in TEXT_FIELD)
+    if clean and all(getattr(part, field) == released(key).text for key, part, field in _parts(event)):
         return event
     made = copy.deepcopy(event)
-    for key, part in _parts(made):
-        part.text = released(key).text
+    if response is not None:
+        keep_of_response(made.response)
+    elif item is not None:
+        keep_of_item(made.item)
+    elif part is not None:
+        keep_of_part(made.part)
+    for key, part, field in _parts(made):
+        setattr(part, field, released(key).text)
         if getattr(part, "logprobs", None):
             part.logprobs = []
         for annotation in getattr(part, "annotations", None) or ():

@@ -6,7 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from streamverify.adapters import Key
+from streamverify.adapters import ChannelKey
+from streamverify_openai.chat import REFUSAL
+from streamverify_openai.fields import keep_of_chat
+from streamverify_openai.outputs import keep_of_response, parts_of
+
+
+class UnreadableError(Exception):
+    """The answer, or a text in it, has no shape that is known here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,24 +40,40 @@ class Text:
                 self.log.logprobs = None
 
 
-def whole_texts(answer: Any) -> list[tuple[Key, Text]] | None:
-    """The texts of a chat completion or a response; None for anything else."""
-    if hasattr(answer, "choices"):
-        return list(_of_choices(answer))
+def whole_texts(answer: Any) -> list[tuple[ChannelKey, Text]]:
+    """The texts of a chat completion or a response.
+
+    Raises:
+        UnreadableError: it is neither, or a text in it cannot be read.
+    """
     if getattr(answer, "object", None) == "response":
         return list(_of_outputs(answer))
-    return None
+    if hasattr(answer, "choices"):
+        return list(_of_choices(answer))
+    raise UnreadableError(f"cannot verify {type(answer).__name__}: expected a chat completion or a response")
 
 
-def _of_choices(answer: Any) -> Iterator[tuple[Key, Text]]:
-    for choice in answer.choices:
-        if isinstance(choice.message.content, str) and choice.message.content:
-            yield choice.index, Text(choice.message, "content", choice)
+def keep_only(answer: Any) -> None:
+    """Take out of an answer that was read whatever nobody has judged, in place."""
+    if getattr(answer, "object", None) == "response":
+        keep_of_response(answer)
+    else:
+        keep_of_chat(answer)
 
 
-def _of_outputs(answer: Any) -> Iterator[tuple[Key, Text]]:
-    for output_index, item in enumerate(answer.output):
-        if item.type == "message":
-            for index, part in enumerate(item.content):
-                if part.type == "output_text" and part.text:
-                    yield (output_index, index), Text(part, "text", part)
+def _of_choices(answer: Any) -> Iterator[tuple[ChannelKey, Text]]:
+    for choice in answer.choices or ():
+        message = getattr(choice, "message", None)
+        for field, key in (("content", choice.index), ("refusal", (choice.index, REFUSAL))):
+            text = getattr(message, field, None)
+            if message is None or not isinstance(text, str | None):
+                raise UnreadableError(f"a choice without a message whose {field} is text cannot be verified")
+            if text:
+                yield key, Text(message, field, choice)
+
+
+def _of_outputs(answer: Any) -> Iterator[tuple[ChannelKey, Text]]:
+    for output_index, item in enumerate(answer.output or ()):
+        for key, part, field in parts_of(output_index, item):
+            if getattr(part, field):
+                yield key, Text(part, field, part)

@@ -1,8 +1,8 @@
 """Deterministic checks: numbers, dates, quotations, names, negation and wording against the passages.
 
-Read in this order: `index.py` (what is known of the sources), `quantities.py` and `dates.py` (what a
-text says), `numbers.py`, `quotes.py`, `names.py`, `negation.py`, `coverage.py` (how it compares),
-`signals.py` (all of it for one claim).
+Read in this order: `index.py` (what is known of the sources), `quantity.py`, `quantities.py` and
+`dates.py` (what a text says), `numbers.py`, `quotes.py`, `names.py`, `negation.py`, `coverage.py`
+(how it compares), `signals.py` (all of it for one claim).
 """
 
 from streamverify.checks.index import Near, SourceIndex

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from streamverify.checks.dates import Date, same
 from streamverify.checks.numbers import QuantityPool
-from streamverify.checks.quantities import Quantity
-from streamverify.checks.words import STOP_WORDS, WORD, fold, listed, stem, strip_possessive
+from streamverify.checks.quantity import Quantity
+from streamverify.text.sentence_ends import SENTENCE_END
+from streamverify.text.words import STOP_WORDS, WORD, fold, listed, stem, strip_possessive
 
 HALF = 6.0
 """Words of distance at which a word counts half."""
@@ -37,7 +38,6 @@ _TELLING = frozenset(
     listed("without before after under over not no more all same until above below most less")
 )
 """Words of grammar that tell one case from another."""
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[\"“(`A-Z0-9])|\n+")
 _CLAUSE_END = re.compile(
     r"[;:,)–—](?=\s|$)|[\s(][–—(]|\b(?:and|but|or|while|whereas|which|who|where|if|when|unless|although|plus)\b"
 )
@@ -166,7 +166,7 @@ def _stems(text: str) -> Iterable[tuple[int, str]]:
 
 def _read(text: str, sentences: dict[str, int]) -> _Run:
     """The words of a text in order; counts into `sentences` how many sentences hold each."""
-    ends = [(match.end(), _SENTENCE) for match in _SENTENCE_END.finditer(text)]
+    ends = [(match.end(), _SENTENCE) for match in SENTENCE_END.finditer(text)]
     ends += [(match.end(), _CLAUSE) for match in _CLAUSE_END.finditer(text)]
     ends.sort()
     run = _Run([], [], [], {})
@@ -220,9 +220,11 @@ def contrast(
     None where there is nothing to compare: no rival, no word beside the value, or the question or a
     title holds the value.
     """
-    words = reader.around(value.start, value.end)
     rivals = [place for place in rivals if not ground.loose(place)]
-    if not holders or not rivals or not words or any(ground.loose(place) for place in holders):
+    if not holders or not rivals or any(ground.loose(place) for place in holders):
+        return None
+    words = reader.around(value.start, value.end)  # looks at every word of the claim
+    if not words:
         return None
     weights = ground.weighed(words)
 
@@ -238,14 +240,16 @@ def contrast(
 
 
 def number_places(
-    number: Quantity, named: Sequence[Quantity], sources: Sequence[tuple[Place, Quantity, QuantityPool]]
+    number: Quantity,
+    named: Callable[[QuantityPool], bool],
+    sources: Sequence[tuple[Place, Quantity, QuantityPool]],
 ) -> tuple[list[Place], list[Place]]:
-    """Where the sources hold a number, and where a rival: of its kind, and none of those the claim names."""
+    """Where the sources hold a number, and where a rival: of its kind, and not `named` by the claim."""
     holders, rivals = [], []
     for place, other, pool in sources:
         if pool.holds(number):
             holders.append(place)
-        elif _alike(number, other) and not any(pool.holds(one) for one in named):
+        elif _alike(number, other) and not named(pool):
             rivals.append(place)
     return holders, rivals
 
@@ -260,13 +264,13 @@ def _alike(number: Quantity, other: Quantity) -> bool:
 
 
 def date_places(
-    date: Date, named: Sequence[Date], sources: Sequence[tuple[Place, Date]]
+    date: Date, named: Callable[[Date], bool], sources: Sequence[tuple[Place, Date]]
 ) -> tuple[list[Place], list[Place]]:
-    """Where the sources hold a date, and where a rival: as fine, and none of those the claim names."""
+    """Where the sources hold a date, and where a rival: as fine, and not `named` by the claim."""
     holders, rivals = [], []
     for place, other in sources:
         if same(date, other):
             holders.append(place)
-        elif other.kind is date.kind and not any(same(one, other) for one in named):
+        elif other.kind is date.kind and not named(other):
             rivals.append(place)
     return holders, rivals

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from streamverify.checks.index import View
+from streamverify.checks.index import SourceView
 
 ABSOLUTE = re.compile(
     r"\b(?:all|every|everyone|everybody|everything|everywhere|always|never|none|nobody|no one|entire(?:ly)?"
@@ -55,7 +55,7 @@ def strong_missing(pattern: re.Pattern[str], claim: str, texts: Iterable[str]) -
     return pattern.search(claim) is not None and not any(pattern.search(text) for text in texts)
 
 
-def covered(stems: Sequence[str], view: View) -> float:
+def covered(stems: Sequence[str], view: SourceView) -> float:
     """Share (0-1) of these stems that stand in the view; 1 when there are none."""
     return sum(stem in view.stems for stem in stems) / len(stems) if stems else 1.0
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from streamverify.checks.words import listed
+from streamverify.text.words import listed
 from streamverify.types import Span
 
 

@@ -1,6 +1,6 @@
 """What the checks need to know of a stream's passages, extracted once and only when asked for.
 
-A `View` is some stretch of source text (all of it, or the windows that matter to one claim) with its
+A `SourceView` is some stretch of source text (all of it, or the windows that matter to one claim) with its
 numbers, dates and words. `SourceIndex` owns the view of everything and makes the narrow ones. Every
 step is linear in the text; offsets are those of the passage's text.
 """
@@ -8,7 +8,7 @@ step is linear in the text; offsets are those of the passage's text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -16,9 +16,11 @@ from streamverify.checks.aligned import Ground, Place
 from streamverify.checks.dates import Date, DatePool, dates, spans
 from streamverify.checks.negation import Statement, statements
 from streamverify.checks.numbers import QuantityPool
-from streamverify.checks.quantities import Quantity, quantities
+from streamverify.checks.quantities import quantities
+from streamverify.checks.quantity import Quantity
 from streamverify.checks.quotes import LEAST_WORDS, plain
-from streamverify.checks.words import WORD, content_stems, fold, stem, strip_possessive
+from streamverify.checks.versions import Versions
+from streamverify.text.words import WORD, content_stems, fold, stem, strip_possessive
 from streamverify.types import Passage, Span
 
 Near = tuple[int, int, int]
@@ -27,9 +29,11 @@ Near = tuple[int, int, int]
 PREFIX = 5
 """Length of the beginnings by which words can be looked up."""
 
-_CAPITALISED = re.compile(
-    r"\b[A-Z][\w'’-]*(?:(?:\s+(?:of|the|and|for|on|in|de|la|du|&))?\s+[A-Z][\w'’-]*){1,7}"
-)
+_CAPITALISED = re.compile(r"\b[A-Z][\w'’-]*+")
+_JOINT = re.compile(r"\s++(?:(?:of|the|and|for|on|in|de|la|du|&)\s++)?")
+"""What may stand between two capitalised words of one name."""
+_MOST_JOINED = 8
+"""Capitalised words that are read as one name at most."""
 _DOTTED = re.compile(r"\b(?:[A-Za-z]\.){2,}")
 _WORDS_OF = re.compile(r"[^\W\d_]+")
 
@@ -44,7 +48,7 @@ class Source(NamedTuple):
     """Where `text` begins in the passage's text; -1 for a title or the question."""
 
 
-class View:
+class SourceView:
     """Numbers, dates and words of some source texts; each kind is extracted on first use."""
 
     def __init__(self, sources: Sequence[Source]) -> None:
@@ -135,8 +139,8 @@ class View:
         """Initials of every run of capitalised words, folded: "who" for World Health Organization."""
         found: set[str] = set()
         for source in self.sources:
-            for match in _CAPITALISED.finditer(source.text):
-                names = _WORDS_OF.findall(match[0])
+            for run in _capitalised(source.text):
+                names = _WORDS_OF.findall(run)
                 capitals = "".join(name[0] for name in names if name[0].isupper()).lower()
                 found.update({capitals, "".join(name[0] for name in names).lower()})
         return frozenset(found)
@@ -189,6 +193,21 @@ def _not_years(found: Sequence[Date]) -> list[Span]:
     return spans([date for date in found if not date.text.isdecimal()])
 
 
+def _capitalised(text: str) -> Iterator[str]:
+    """Runs of two or more capitalised words, with the small words between them."""
+    start = end = count = 0
+    for word in _CAPITALISED.finditer(text):
+        if count and count < _MOST_JOINED and _JOINT.fullmatch(text, end, word.start()):
+            count += 1
+        else:
+            if count > 1:
+                yield text[start:end]
+            start, count = word.start(), 1
+        end = word.end()
+    if count > 1:
+        yield text[start:end]
+
+
 class SourceIndex:
     """The passages of one stream, and the question if given, as the checks see them."""
 
@@ -203,7 +222,8 @@ class SourceIndex:
         asked = [Source(-1, question, -1)] if question else []
         self._asked = asked
         texts = [Source(position, passage.text, 0) for position, passage in enumerate(self.passages)]
-        self.everything = View([*texts, *self._titles, *asked])
+        self.everything = SourceView([*texts, *self._titles, *asked])
+        self.versions = Versions(self.passages)
         # Answers return to the same few windows sentence after sentence.
         self._view = lru_cache(maxsize=64)(self._make_view)
 
@@ -211,7 +231,7 @@ class SourceIndex:
         """How a finding calls a passage: its id, or the question."""
         return f"passage {self.passages[passage].id}" if passage >= 0 else "the question"
 
-    def near(self, windows: Iterable[Near]) -> View:
+    def near(self, windows: Iterable[Near]) -> SourceView:
         """The view of some windows with the titles of their passages and the question.
 
         Without windows it is the view of everything.
@@ -219,10 +239,10 @@ class SourceIndex:
         key = tuple(sorted(set(windows)))
         return self._view(key) if key else self.everything
 
-    def _make_view(self, windows: tuple[Near, ...]) -> View:
+    def _make_view(self, windows: tuple[Near, ...]) -> SourceView:
         inside = {passage for passage, _, _ in windows}
         texts = [
             Source(passage, self.passages[passage].text[start:end], start) for passage, start, end in windows
         ]
         titles = [title for title in self._titles if title.passage in inside]
-        return View([*texts, *titles, *self._asked])
+        return SourceView([*texts, *titles, *self._asked])

@@ -10,18 +10,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from streamverify.checks.index import PREFIX, View
+from streamverify.checks.index import PREFIX, SourceView
 from streamverify.checks.units import unit_named
-from streamverify.checks.words import STOP_WORDS, fold, listed, stem, strip_possessive
+from streamverify.text.sentence_ends import opens_sentence
+from streamverify.text.words import STOP_WORDS, fold, listed, stem, strip_possessive
 
 _TOKEN = re.compile(
     r"--?[A-Za-z][\w-]+"  # an option of a command line
     r"|[^\W\d_][\w'’]*(?:[-./_@:&+#]+\w+)*(?:\(\))?"  # words, joined ones included
     r"|\d[\w.-]*"  # 4x4, 2.0-beta, and plain numbers, which are no names
-)
-_SENTENCE_START = re.compile(r"(?:^|[.!?:;]\s+|[\n\r]\s*|[\"“«(\[]|\s[-–—]\s)$")
-_TITLE = re.compile(
-    r"\b(?:Mr|Mrs|Ms|Dr|Prof|Sir|St|Rev|Gen|Col|Lt|Capt|Sen|Rep|Gov|Hon|v|vs|no|al)\.\s+$", re.IGNORECASE
 )
 _IDENTIFIER = re.compile(r"[_@]|\(\)$|\w\.\w|[A-Za-z][-./]?\d|\d[A-Za-z]|[a-z][A-Z]|^--?[a-z]|/")
 _HYPHEN_NUMBER = re.compile(r"^(?:\d+|[a-z]+)(?:-[a-z]+)+$")
@@ -100,10 +97,7 @@ def _is_name(text: str, token: str, start: int) -> bool:
         return False
     if token.isupper() and len(token) > 1:
         return True
-    opens = _SENTENCE_START.search(text, max(start - 3, 0), start) and not _TITLE.search(
-        text, max(start - 7, 0), start
-    )
-    return not opens or _next_capitalised(text, start + len(token))
+    return not opens_sentence(text, start) or _next_capitalised(text, start + len(token))
 
 
 def _next_capitalised(text: str, end: int) -> bool:
@@ -116,7 +110,7 @@ def _joined(gap: str) -> bool:
     return gap == " " or gap.strip().lower() in _PARTICLES - {"and"} or gap in {"-", " & "}
 
 
-def missing(name: Name, view: View) -> list[tuple[int, int]]:
+def missing(name: Name, view: SourceView) -> list[tuple[int, int]]:
     """Ranges of the name (offsets in the claim's text) that the sources do not mention; empty when found.
 
     Of a name of several words each word is looked up, titles and particles aside; an acronym and its
@@ -145,7 +139,7 @@ def missing(name: Name, view: View) -> list[tuple[int, int]]:
     return [] if len(parts) > 1 and absent == [first] else absent
 
 
-def _holds_word(part: str, view: View) -> bool:
+def _holds_word(part: str, view: SourceView) -> bool:
     folded = strip_possessive(fold(part))
     if folded in view.words or folded in STOP_WORDS or folded in _COMMON or stem(folded) in view.stems:
         return True
@@ -165,7 +159,7 @@ def _is_acronym(part: str) -> bool:
     return len(letters) > 1 and all(char.isupper() for char in letters)
 
 
-def _expands(acronym: str, view: View) -> bool:
+def _expands(acronym: str, view: SourceView) -> bool:
     """Whether words with these initials follow each other somewhere, small words left out or not."""
     plural = acronym.removesuffix("s")
     return any(
@@ -174,7 +168,7 @@ def _expands(acronym: str, view: View) -> bool:
     )
 
 
-def _holds_identifier(text: str, view: View) -> bool:
+def _holds_identifier(text: str, view: SourceView) -> bool:
     folded = strip_possessive(fold(text)).strip("-").removesuffix("()")
     if folded in view.words or any(folded in source for source in view.folded):
         return True

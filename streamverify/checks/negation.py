@@ -12,7 +12,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from streamverify.checks.words import STOP_WORDS, WORD, listed, stem, tokens
+from streamverify.text.sentence_ends import SENTENCE_END
+from streamverify.text.words import STOP_WORDS, WORD, listed, stem, tokens
 
 _CUES = frozenset(
     listed("""
@@ -78,7 +79,6 @@ def _opposites() -> dict[str, frozenset[str]]:
 
 
 _OPPOSITE_OF = _opposites()
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[\"“(A-Z0-9])|\n+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def _without_idioms(text: str) -> str:
 
 def statements(text: str) -> list[Statement]:
     """The sentences of a source text; the cost is linear in its length."""
-    return [statement(part) for part in _SENTENCE.split(text) if part and not part.isspace()]
+    return [statement(part) for part in SENTENCE_END.split(text) if part and not part.isspace()]
 
 
 def mismatch(claim: str, evidence: Sequence[Statement]) -> Mismatch | None:

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from streamverify.checks.words import alternatives, listed
+from streamverify.text.words import alternatives, listed
 
 _UNITS = {
     word: float(value)

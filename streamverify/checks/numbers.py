@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 from streamverify.checks.dates import Date, DateKind
-from streamverify.checks.quantities import Hedge, Quantity, Reading
+from streamverify.checks.quantity import Hedge, NumberReading, Quantity
 
 _EXACT = 1e-6
 """Relative difference below which two numbers are one: floating point, not rounding."""
@@ -38,7 +38,7 @@ class QuantityPool:
         """Whether some source number equals this one, within what its wording allows."""
         return any(self._holds(quantity, reading) for reading in quantity.readings)
 
-    def _holds(self, quantity: Quantity, reading: Reading) -> bool:
+    def _holds(self, quantity: Quantity, reading: NumberReading) -> bool:
         low, high = bounds(quantity, reading)
         if not reading.dimension:
             return _any_between(self._raw, low, high)
@@ -55,7 +55,7 @@ class QuantityPool:
             reading.dimension in {"celsius", "fahrenheit"} and self._holds_temperature(reading)
         )
 
-    def _holds_temperature(self, reading: Reading) -> bool:
+    def _holds_temperature(self, reading: NumberReading) -> bool:
         if reading.dimension == "celsius":
             degrees = reading.value * 1.8 + 32
             return _any_between(self._bases.get(("fahrenheit", False), ()), degrees - 1, degrees + 1)
@@ -63,7 +63,7 @@ class QuantityPool:
         return _any_between(self._bases.get(("celsius", True), ()), degrees - 0.6, degrees + 0.6)
 
 
-def bounds(quantity: Quantity, reading: Reading) -> tuple[float, float]:
+def bounds(quantity: Quantity, reading: NumberReading) -> tuple[float, float]:
     """Smallest and largest source value, in the claim's unit, that the claim's wording allows.
 
     "About" allows half of the last digit written and 5 %, at most a quarter; "over" and "under" the
@@ -125,11 +125,12 @@ def derivable(quantity: Quantity, sources: Sequence[Quantity], when: Sequence[Da
     """
     if len(sources) > _DERIVED_FROM or len(when) > _DERIVED_FROM:
         return False
-    return any(
-        _reached(quantity, reading, result)
-        for reading in quantity.readings
-        for result in (*_combined(sources, reading.dimension), *_elapsed(when, reading.dimension))
-    )
+    for reading in quantity.readings:
+        low, high = _reach(quantity, reading)
+        results = (*_combined(sources, reading.dimension), *_elapsed(when, reading.dimension))
+        if any(low <= result <= high for result in results):
+            return True
+    return False
 
 
 def reachable(date: Date, when: Sequence[Date], sources: Sequence[Quantity]) -> bool:
@@ -168,10 +169,11 @@ def _lands(date: Date, start: Date, months: float) -> bool:
     return abs(place - date.year * 12 - date.month + 1) < 1
 
 
-def _reached(quantity: Quantity, reading: Reading, base: float) -> bool:
+def _reach(quantity: Quantity, reading: NumberReading) -> tuple[float, float]:
+    """Smallest and largest result of arithmetic, in the dimension's base unit, that is this number."""
     factor = reading.base / reading.value if reading.value else 1.0
-    low, high = bounds(quantity, reading)
-    return low * factor - abs(low * factor) * 1e-4 <= base <= high * factor + abs(high * factor) * 1e-4
+    low, high = (bound * factor for bound in bounds(quantity, reading))
+    return low - abs(low) * 1e-4, high + abs(high) * 1e-4
 
 
 def _combined(pool: Sequence[Quantity], dimension: str) -> list[float]:

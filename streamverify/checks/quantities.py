@@ -1,77 +1,24 @@
 """Numbers with their units, read out of a text: digits and words, magnitudes, money, shares, ranges.
 
-Extraction knows nothing of claims and passages; `numbers.py` compares what is found here. A number
-that can be read in two ways keeps both readings ("5m": metres or millions).
+Before: any text, read with `numerals.py`, `number_words.py`, `units.py` and `hedges.py`. After:
+`numbers.py` compares what is found here. A number that can be read in two ways keeps both readings
+("5m": metres or millions).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 
+from streamverify.checks.hedges import hedged
 from streamverify.checks.number_words import MAGNITUDES, NUMBER_WORDS, RUN, spelled
+from streamverify.checks.numerals import in_name, numeral_at, step_of, values_of
+from streamverify.checks.quantity import NumberReading, Quantity
 from streamverify.checks.units import BETWEEN, CODES_BEFORE, LONGEST, SYMBOLS_BEFORE, UNITS, Unit, unit_named
-from streamverify.checks.words import STOP_WORDS, alternatives, fold, listed, stem
+from streamverify.text.words import STOP_WORDS, alternatives, fold, listed, stem
 from streamverify.types import Span
 
-
-class Hedge(StrEnum):
-    """How a number is said to stand to the true one."""
-
-    NONE = "none"
-    ABOUT = "about"
-    OVER = "over"
-    """The true number is larger, or equal where it says "at least"."""
-    UNDER = "under"
-    """The true number is smaller, or equal where it says "at most"."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """One way to understand a number."""
-
-    value: float
-    """As written, magnitude applied."""
-    base: float
-    """In the base unit of the dimension; equal to `value` without one."""
-    dimension: str = ""
-    """Empty where no known unit stands beside the number."""
-    metric: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Quantity:
-    """A number in a text; `start` and `end` are its offsets, unit included."""
-
-    start: int
-    end: int
-    text: str
-    readings: tuple[Reading, ...]
-    noun: str = ""
-    """Stem of what is counted, where no known unit stands there."""
-    hedge: Hedge = Hedge.NONE
-    step: float = 0.0
-    """Value of the last digit written (1.2 million: 100,000); 0 for an exact number."""
-    rounded: bool = False
-    """It names a magnitude (1.2 million), so its last digit was probably rounded."""
-    weak: bool = False
-    """A small count, an ordinal, "one", "half": absent from a source it says little."""
-    implied: bool = False
-    """Not written as a number ("daily", "an hour", "both"): evidence, never a claim."""
-
-
-_DIGITS = re.compile(
-    r"\d{1,3}(?:[ \u00a0\u2009\u202f'’]\d{3})+(?!\d)(?:[.,]\d+)?"
-    r"|\d{1,2}(?:,\d{2})+,\d{3}(?!\d)"
-    r"|\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?"
-    r"|\d{1,3}(?:\.\d{3}){2,}(?!\d)(?:,\d+)?"
-    r"|\d{1,3}\.\d{3},\d+"
-    r"|\d+(?:[.,]\d+)?"
-)
-_MOST_DIGITS = 40
-"""Characters of a numeral above which it is a key or a hash, not a number."""
 _RUN_OF_DIGITS = re.compile(r"\d+")
 _VULGAR = {"½": 1 / 2, "⅓": 1 / 3, "⅔": 2 / 3, "¼": 1 / 4, "¾": 3 / 4, "⅕": 1 / 5, "⅛": 1 / 8}
 _VULGAR_RUN = re.compile("[½⅓⅔¼¾⅕⅛]")
@@ -81,23 +28,7 @@ _MAGNITUDE = re.compile(r"(?:\s|-)?(hundred|thousand|million|billion|trillion|la
 _SHORT_MAGNITUDE = re.compile(r"\s?(k|K|m|M|mn|Mn|mm|bn|Bn|b|B|tn|T)\b(?![/²³])")
 _SHORT_VALUES = {"k": 1e3, "m": 1e6, "mn": 1e6, "mm": 1e6, "bn": 1e9, "b": 1e9, "tn": 1e12, "t": 1e12}
 _NEXT = re.compile(r"[\s\u00a0-]{0,2}([^\W\d_]+[²³/]?[^\W\d_]*|[%％°℃℉€£$″′×µ][A-Za-z]?)")
-_PREFIXES = frozenset({"mid", "sub", "non", "pre", "post", "early", "late", "under", "over"})
 _OF_A = re.compile(r"[\s-]an?\b|[\s-]of an?\b", re.IGNORECASE)
-_BEFORE_HEDGE = re.compile(
-    r"(?:\b(?P<about>about|around|roughly|approximately|approx\.?|circa|ca\.|some|close to|estimated"
-    r"|an? average of)"
-    r"|\b(?P<under>just under|under|less than|fewer than|below|nearly|almost|up to|at most|no more than"
-    r"|not more than"
-    r"|maximum of|within|shy of|no later than|as much as|as many as|not exceed(?:ing)?)"
-    r"|\b(?P<over>just over|over|more than|greater than|above|exceed(?:s|ed|ing)?|at least|no less than"
-    r"|no fewer than|not less than|minimum of|upwards of|in excess of|beyond)|(?P<tilde>[~≈]))"
-    r"\s?(?:the |an? |another )?[$€£]?$",
-    re.IGNORECASE,
-)
-_AFTER_HEDGE = re.compile(
-    r"(?P<plus>\+)|\s?(?P<over>or more|or above|or older|and over|upwards)\b|\s?(?P<about>or so|-odd)\b"
-    r"|\s?(?P<under>or less|or fewer|or below|or under)\b"
-)
 _JOINED = re.compile(r"\s?(?:-|–|—|−|to|and|or|,|up to|through|/)\s?(?:up to )?$")
 _IMPLIED = {
     "hourly": (1.0, "hour"), "daily": (1.0, "day"), "nightly": (1.0, "day"), "weekly": (1.0, "week"),
@@ -127,7 +58,7 @@ def quantities(text: str, *, skip: Sequence[Span] = (), hedges: bool = True) -> 
     """
     found = [*_in_digits(text), *_in_words(text)]
     if hedges:
-        found = [_hedged(text, quantity) for quantity in found]
+        found = [hedged(text, quantity) for quantity in found]
     found.sort(key=lambda quantity: (quantity.start, quantity.implied, -quantity.end))
     kept: list[Quantity] = []
     end = 0
@@ -146,12 +77,11 @@ def _in_digits(text: str) -> list[Quantity]:
     found: list[Quantity] = []
     end = -1
     for run in _RUN_OF_DIGITS.finditer(text):
-        match = _DIGITS.match(text, run.start()) if run.start() >= end else None
-        if match is None:
+        if run.start() < end:
             continue
-        end = match.end()
-        if end - match.start() <= _MOST_DIGITS:
-            found.append(_numeral(text, match))
+        digits, end = numeral_at(text, run.start())
+        if digits:
+            found.append(_numeral(text, run.start(), digits))
             end = found[-1].end
     for match in _VULGAR_RUN.finditer(text):
         value = _VULGAR[match[0]]
@@ -159,23 +89,25 @@ def _in_digits(text: str) -> list[Quantity]:
     return found
 
 
-def _numeral(text: str, match: re.Match[str]) -> Quantity:
-    """The quantity whose digits `match` found; only implied where they belong to a name or a version."""
-    start, end = match.span()
-    values = _values(match[0])
+def _numeral(text: str, start: int, digits: str) -> Quantity:
+    """The quantity with these digits; only implied where they belong to a name or a version."""
+    end = start + len(digits)
+    values = values_of(digits)
     prefix = _currency_before(text, start)
-    if _in_name(text, start, end, prefix):
+    if in_name(text, start, end, prefix):
         return _within_name(text, start, end, values)
     if end < len(text) and text[end] in _VULGAR:
         values, end = [values[0] + _VULGAR[text[end]]], end + 1
     ordinal = _ORDINAL_END.match(text, end)
     if ordinal:
         end = ordinal.end()
-        return Quantity(start, end, text[start:end], (Reading(values[0], values[0]),), weak=values[0] <= 12)
+        return Quantity(
+            start, end, text[start:end], (NumberReading(values[0], values[0]),), weak=values[0] <= 12
+        )
     share = _SHARE.match(text, end)
     if share and 0 < values[0] < float(share[1]) <= 12:
         return _built(text, start, share.end(), [values[0] / float(share[1])], share=True)
-    quantity = _built(text, start, end, values, digits=match[0], prefix=prefix)
+    quantity = _built(text, start, end, values, digits=digits, prefix=prefix)
     if quantity.end == end < len(text) and text[end].isalpha():
         # 3D, 4x4, 2FA: letters that are no unit make it a name
         return _within_name(text, start, end, values)
@@ -183,7 +115,7 @@ def _numeral(text: str, match: re.Match[str]) -> Quantity:
 
 
 def _within_name(text: str, start: int, end: int, values: list[float]) -> Quantity:
-    readings = tuple(Reading(value, value) for value in values)
+    readings = tuple(NumberReading(value, value) for value in values)
     return Quantity(start, end, text[start:end], readings, weak=True, implied=True)
 
 
@@ -193,49 +125,6 @@ def _currency_before(text: str, start: int) -> str:
         return before[-1]
     bare = before.rstrip()
     return next((code for code in CODES_BEFORE if bare.endswith(code)), "") if bare[-1:].isalpha() else ""
-
-
-def _in_name(text: str, start: int, end: int, prefix: str) -> bool:
-    """Whether digits belong to an identifier, a version or an address."""
-    before = text[start - 1] if start else " "
-    if before.isalpha():
-        return not prefix
-    if before == "." and start > 1 and text[start - 2].isdecimal():
-        return True
-    if before in "_+.-/#:" and _within_identifier(text, start):
-        return True
-    after = text[end : end + 2]
-    return after[:1] == "_" or (len(after) == 2 and after[0] == "." and after[1].isdecimal())
-
-
-def _within_identifier(text: str, start: int) -> bool:
-    """Whether digits after a joining sign belong to a name (HR-14, C++17), not to a range (3-5, 140/90)."""
-    first = start
-    while first > max(start - 24, 0) and (text[first - 1].isalnum() or text[first - 1] in "_+.-/#:"):
-        first -= 1
-    run = text[first:start].lstrip("+.-/#:")
-    return bool(run) and not run[0].isdecimal() and run.rstrip("-") not in _PREFIXES
-
-
-def _values(digits: str) -> list[float]:
-    """What a numeral may mean, likeliest first: 1.200 is 1.2, or 1200 where the dot groups."""
-    plain = re.sub(r"[ \u00a0\u2009\u202f'’]", "", digits)
-    comma, dot = plain.rfind(","), plain.rfind(".")
-    if comma >= 0 and dot >= 0:
-        decimal = "," if comma > dot else "."
-        grouping = "." if decimal == "," else ","
-        return [float(plain.replace(grouping, "").replace(decimal, "."))]
-    mark = "," if comma >= 0 else "."
-    position = max(comma, dot)
-    if position < 0:
-        return [float(plain)]
-    grouped = len(plain) - position - 1 == 3 and not plain.startswith("0")
-    if plain.count(mark) > 1:
-        return [float(plain.replace(mark, ""))]
-    decimal_value, grouped_value = float(plain.replace(mark, ".")), float(plain.replace(mark, ""))
-    if not grouped or position > 3:
-        return [decimal_value]
-    return [grouped_value] if mark == "," else [decimal_value, grouped_value]
 
 
 def _built(
@@ -250,8 +139,8 @@ def _built(
     weak: bool = False,
 ) -> Quantity:
     """A quantity with the magnitude, unit and hedges that stand around it."""
-    step = _step(digits) if digits else 0.0
-    readings: list[Reading] = []
+    step = step_of(digits) if digits else 0.0
+    readings: list[NumberReading] = []
     scale, after = 1.0, end
     magnitude = _MAGNITUDE.match(text, end)
     if magnitude and not share:
@@ -261,7 +150,7 @@ def _built(
         if prefix or magnitude[1] in {"k", "K", "mn", "Mn", "bn", "Bn", "tn"}:
             scale, after = short, magnitude.end()
         else:
-            readings.extend(Reading(value * short, value * short) for value in values)
+            readings.extend(NumberReading(value * short, value * short) for value in values)
     of_a = _OF_A.match(text, after) if share else None
     unit, noun, last = _unit(text, of_a.end() if of_a else after)
     if prefix:
@@ -270,15 +159,15 @@ def _built(
         after = last
     scaled = [value * scale for value in values]
     if unit is not None:
-        own = [Reading(value, value * unit.factor, unit.dimension, unit.metric) for value in scaled]
+        own = [NumberReading(value, value * unit.factor, unit.dimension, unit.metric) for value in scaled]
     elif share:
-        own = [Reading(value, value, "ratio") for value in scaled]
+        own = [NumberReading(value, value, "ratio") for value in scaled]
     else:
-        own = [Reading(value, value) for value in scaled]
+        own = [NumberReading(value, value) for value in scaled]
         if magnitude and readings:
             after = max(after, magnitude.end())
     if share and unit is not None:
-        own.append(Reading(scaled[0], scaled[0], "ratio"))
+        own.append(NumberReading(scaled[0], scaled[0], "ratio"))
     readings = own + readings
     first = text.rfind(prefix, 0, start) if prefix else start
     small = unit is None and not share and scale == 1 and scaled[0] <= 12 and scaled[0] == int(scaled[0])
@@ -292,15 +181,6 @@ def _built(
         rounded=scale > 1,
         weak=weak or small or (share and unit is None),
     )
-
-
-def _step(digits: str) -> float:
-    """Value of the last significant digit: 1,200 was perhaps rounded to hundreds, 1.2 to tenths."""
-    value = _values(digits)[0]
-    if value != int(value):
-        return 10.0 ** -(len(digits) - max(digits.rfind("."), digits.rfind(",")) - 1)
-    whole = str(int(value))
-    return 10.0 ** (len(whole) - len(whole.rstrip("0"))) if whole != "0" else 0.0
 
 
 def _unit(text: str, start: int) -> tuple[Unit | None, str, int]:
@@ -334,18 +214,6 @@ def _stands_alone(text: str, start: int, first: tuple[str, int], length: int) ->
     )
 
 
-def _hedged(text: str, quantity: Quantity) -> Quantity:
-    before = _BEFORE_HEDGE.search(text, max(quantity.start - 24, 0), quantity.start)
-    if before:
-        kind = "about" if before["about"] or before["tilde"] else "under" if before["under"] else "over"
-        return replace(quantity, hedge=Hedge(kind))
-    after = _AFTER_HEDGE.match(text, quantity.end)
-    if after:
-        kind = "about" if after["about"] else "under" if after["under"] else "over"
-        return replace(quantity, hedge=Hedge(kind))
-    return quantity
-
-
 def _in_words(text: str) -> list[Quantity]:
     """Numbers in words and what implies one, in one pass over the text."""
     found: list[Quantity] = []
@@ -375,15 +243,15 @@ def _spelled_out(text: str, run: re.Match[str]) -> list[Quantity]:
         if found and number.start < found[-1].end:
             continue  # "three-second": the ordinal was the unit of the number before it
         if number.ordinal or number.times:
-            readings = [Reading(number.value, number.value, "times" if number.times else "")]
+            readings = [NumberReading(number.value, number.value, "times" if number.times else "")]
             if number.ordinal and number.value >= 3:
-                readings.append(Reading(1 / number.value, 1 / number.value, "ratio"))
+                readings.append(NumberReading(1 / number.value, 1 / number.value, "ratio"))
             written = text[number.start : number.end]
             found.append(Quantity(number.start, number.end, written, tuple(readings), weak=True))
             continue
         quantity = _built(text, number.start, number.end, [number.value], share=number.fraction)
         if number.scaled:
-            quantity = replace(quantity, step=_step(f"{number.value:.0f}"), rounded=True)
+            quantity = replace(quantity, step=step_of(f"{number.value:.0f}"), rounded=True)
         found.append(quantity)
     return found
 
@@ -391,7 +259,9 @@ def _spelled_out(text: str, run: re.Match[str]) -> list[Quantity]:
 def _implied(text: str, start: int, end: int, value: float, name: str) -> Quantity:
     unit = UNITS.get(name)
     reading = (
-        Reading(value, value * unit.factor, unit.dimension, unit.metric) if unit else Reading(value, value)
+        NumberReading(value, value * unit.factor, unit.dimension, unit.metric)
+        if unit
+        else NumberReading(value, value)
     )
     return Quantity(start, end, text[start:end], (reading,), weak=True, implied=True)
 
@@ -408,7 +278,7 @@ def _share_units(text: str, found: list[Quantity]) -> list[Quantity]:
             continue
         factor = lead.base / lead.value if lead.value else 1.0
         shared = tuple(
-            Reading(reading.value, reading.value * factor, lead.dimension, lead.metric)
+            NumberReading(reading.value, reading.value * factor, lead.dimension, lead.metric)
             for reading in here.readings
         )
         found[index] = replace(here, readings=(*shared, *here.readings), weak=False)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from streamverify.checks.words import WORD, fold
+from streamverify.text.words import WORD, fold
 
 LEAST_WORDS = 3
 _QUOTED = re.compile(

@@ -9,18 +9,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
+from functools import cache
 
 from streamverify.checks import coverage
 from streamverify.checks.aligned import CLEAR, Place, Reader, contrast, date_places, number_places
-from streamverify.checks.dates import Date, DateKind, dates, spans
-from streamverify.checks.index import Near, SourceIndex, View
+from streamverify.checks.dates import Date, DateKind, dates, same, spans
+from streamverify.checks.index import Near, SourceIndex, SourceView
 from streamverify.checks.names import Name, missing, names
 from streamverify.checks.negation import mismatch
-from streamverify.checks.numbers import derivable, reachable, rival
-from streamverify.checks.quantities import Quantity, quantities
+from streamverify.checks.numbers import QuantityPool, derivable, reachable, rival
+from streamverify.checks.quantities import quantities
+from streamverify.checks.quantity import Quantity
 from streamverify.checks.quotes import near_miss, occurs, plain, quotations
-from streamverify.checks.words import content_stems
 from streamverify.scorers.protocol import Claim
+from streamverify.text.words import content_stems
 from streamverify.types import Finding, FindingKind
 
 _EXAMPLE = re.compile(
@@ -87,6 +89,8 @@ class Signals:
     """1 when the claim gives a cause or a purpose and no near source has a word for either."""
     tentative_missing: float = 0.0
     """1 when the claim says probably, expected, should, … and no near source does."""
+    superseded: float = 0.0
+    """1 when the claim follows a passage of which a later version says otherwise."""
     verbatim: float = 0.0
     """1 when the claim is, word for word, a whole sentence of a near source."""
 
@@ -108,7 +112,7 @@ def check(claim: Claim, index: SourceIndex, *, near: Iterable[Near] = ()) -> Che
     """Hold a claim's numbers, dates, quotations, names and wording against the sources.
 
     Args:
-        claim: as `claims.read` gives it; nothing is found in borrowed characters (offset -1).
+        claim: as `claims.reader.read` gives it; nothing is found in borrowed characters (offset -1).
         index: the stream's sources.
         near: the windows that speak to the claim, best first; without any, all sources are near.
 
@@ -121,7 +125,7 @@ def check(claim: Claim, index: SourceIndex, *, near: Iterable[Near] = ()) -> Che
 class _Check:
     """One run of the checks: the claim, the sources, and the findings so far."""
 
-    def __init__(self, claim: Claim, index: SourceIndex, near: View) -> None:
+    def __init__(self, claim: Claim, index: SourceIndex, near: SourceView) -> None:
         self._claim = claim
         self._text = claim.text
         self._index = index
@@ -139,6 +143,7 @@ class _Check:
         signals |= self._quotes()
         signals |= self._negation()
         signals |= self._wording()
+        signals |= self._versions()
         ordered = sorted(self._findings, key=lambda finding: (finding.start, finding.end, finding.kind))
         return Checked(tuple(ordered), Signals(**signals))
 
@@ -192,7 +197,7 @@ class _Check:
         }
 
     def _derivable(
-        self, quantity: Quantity, view: View, others: Sequence[Quantity], when: Sequence[Date]
+        self, quantity: Quantity, view: SourceView, others: Sequence[Quantity], when: Sequence[Date]
     ) -> bool:
         numbers = [*(found for _, found in view.quantities), *others]
         moments = [*(date for _, date in view.dates), *when]
@@ -218,7 +223,7 @@ class _Check:
                 self._find(FindingKind.DATE_MISMATCH, date.start, date.end, self._other_date(date))
         return {"date_missing": _share(nowhere, found), "date_missing_near": _share(absent_near, found)}
 
-    def _holds(self, view: View, date: Date) -> bool:
+    def _holds(self, view: SourceView, date: Date) -> bool:
         if view.date_pool.holds(date):
             return True
         if date.kind is not DateKind.YEAR:
@@ -259,15 +264,24 @@ class _Check:
         return {"value_unaligned": widest}
 
     def _placed(
-        self, found_dates: Sequence[Date], view: View
+        self, found_dates: Sequence[Date], view: SourceView
     ) -> Iterable[tuple[Quantity | Date, tuple[list[Place], list[Place]]]]:
         """The claim's own values with the places that hold them, if any, and those that hold rivals."""
-        named = [q for q in quantities(self._text, skip=spans(found_dates)) if not q.implied]
-        for number in named:
+        numbers = [q for q in quantities(self._text, skip=spans(found_dates)) if not q.implied]
+
+        @cache  # each value of the claim asks it of each source
+        def named_number(pool: QuantityPool) -> bool:
+            return any(pool.holds(one) for one in numbers)
+
+        @cache
+        def named_date(other: Date) -> bool:
+            return any(same(one, other) for one in found_dates)
+
+        for number in numbers:
             if self._own(number.start, number.end) and view.quantity_pool.holds(number):
-                yield number, number_places(number, named, view.number_places)
+                yield number, number_places(number, named_number, view.number_places)
         for date in found_dates:
-            yield date, date_places(date, found_dates, view.date_places)
+            yield date, date_places(date, named_date, view.date_places)
 
     def _names(self) -> dict[str, float]:
         found = [
@@ -315,11 +329,18 @@ class _Check:
         if turned is None or not self._own(turned.start, turned.end):
             return {"negation_mismatch": 0.0}
         source = next(source for source, sentence in self._near.statements if sentence is turned.theirs)
-        theirs = " ".join(turned.theirs.text.split())
-        theirs = theirs if len(theirs) <= 120 else theirs[:119] + "…"
-        detail = f"{self._index.name(source.passage)}: {theirs}"
+        detail = f"{self._index.name(source.passage)}: {_short(turned.theirs.text)}"
         self._find(FindingKind.NEGATION_MISMATCH, turned.start, turned.end, detail)
         return {"negation_mismatch": turned.shared}
+
+    def _versions(self) -> dict[str, float]:
+        followed = self._index.versions.followed(self._text)
+        if followed is None:
+            return {"superseded": 0.0}
+        newer, older = self._index.name(followed.newer), self._index.name(followed.older)
+        detail = f"{older} says so; {newer}, which is later: {_short(followed.sentence)}"
+        self._find(FindingKind.SUPERSEDED, 0, len(self._text), detail)
+        return {"superseded": 1.0}
 
     def _wording(self) -> dict[str, float]:
         stems = content_stems(self._text)
@@ -343,6 +364,12 @@ class _Check:
             name: float(coverage.strong_missing(pattern, self._text, texts))
             for name, pattern in strong.items()
         }
+
+
+def _short(text: str) -> str:
+    """A sentence for a finding, on one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= 120 else line[:119] + "…"
 
 
 def _share(count: float, of: Sequence[object]) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from streamverify.checks.words import listed
+from streamverify.text.words import listed
 
 
 class Unit(NamedTuple):

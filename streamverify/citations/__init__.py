@@ -33,14 +33,12 @@ from streamverify.citations.check import (
     cited_passages,
     states_number,
 )
-from streamverify.citations.forms import Key
+from streamverify.citations.forms import CitationKey
 from streamverify.citations.markers import Form, Marker, find_markers, markup
 from streamverify.citations.masks import Definition, find_definitions, masked
 from streamverify.citations.metrics import (
     AccuracyScale,
     CitationMetrics,
-    Figure,
-    NotComputed,
     citation_accuracy,
     citation_completeness,
     citation_metrics,
@@ -53,17 +51,18 @@ from streamverify.citations.metrics import (
 from streamverify.citations.parts import clauses
 from streamverify.citations.provider import combine, native
 from streamverify.citations.resolve import Numbering, Resolver
+from streamverify.figure import Figure, NotComputed
 
 __all__ = [
     "AccuracyScale",
     "Agreement",
     "Attached",
+    "CitationKey",
     "CitationMetrics",
     "CitationThresholds",
     "Definition",
     "Figure",
     "Form",
-    "Key",
     "LabelledCitation",
     "Marker",
     "Mode",

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from streamverify.citations.metrics import Figure, NotComputed
+from streamverify.figure import Figure, NotComputed
 from streamverify.types import Citation, CitationFinding, Sentence
 
 if TYPE_CHECKING:

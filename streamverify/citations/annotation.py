@@ -1,6 +1,6 @@
 """Writes a correct marker into a supported sentence that has none.
 
-Before: `judge.py` found the sentence supported, and by which passages. After: a policy releases the
+Before: `judging/verdict.py` found the sentence supported, and by which passages. After: a policy releases the
 annotated text, a front end shows the suggestion.
 """
 

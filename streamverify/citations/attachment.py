@@ -15,6 +15,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from streamverify.text.list_marks import is_item
 from streamverify.types import Sentence, SentenceKind
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 Mode = Literal["sentence", "paragraph"]
 
-_BLANK_LINE = re.compile(r"\n[ \t>]*\n\s*\Z")
-_BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s")
 _SILENT = frozenset({SentenceKind.CODE, SentenceKind.HEADING, SentenceKind.TABLE})
 """Kinds that neither take markers from a neighbour nor lend theirs."""
 
@@ -95,7 +94,15 @@ def _blocks(sentences: Sequence[Sentence]) -> Iterator[list[int]]:
 
 
 def _parted(before: Sentence, sentence: Sentence) -> bool:
-    if before.kind is not sentence.kind or sentence.kind in _SILENT or _BLANK_LINE.search(before.text):
+    if before.kind is not sentence.kind or sentence.kind in _SILENT or _ends_blank(before.text):
         return True
     item = sentence.kind is SentenceKind.LIST_ITEM
-    return item and before.text.endswith("\n") and bool(_BULLET.match(sentence.text))
+    return item and before.text.endswith("\n") and is_item(sentence.text)
+
+
+def _ends_blank(text: str) -> bool:
+    """Whether a text ends in a blank line; one of nothing but quote marks is blank too."""
+    body = text.rstrip()
+    breaks = text.count("\n", len(body))
+    _, broken, last = body.rpartition("\n")
+    return breaks > 1 or bool(breaks and broken and not last.strip(" \t>"))

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from streamverify.types import Passage
 
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
-_TRAILING_YEAR = re.compile(r"[\s,(]+((?:1[5-9]|20)\d\d)[a-z]?\)?\s*$")
+_TRAILING_YEAR = re.compile(r"((?:1[5-9]|20)\d\d)[a-z]?\)?\Z")
+_LONGEST_YEAR = 6
+"""Characters of a year with its letter and bracket."""
 _NOT_WORD = re.compile(r"[\W_]+")
 _AUTHOR_KEYS = ("author", "authors", "creator", "creators", "byline")
 _YEAR_KEYS = ("year", "publication_year", "published", "published_at", "publication_date", "date")
@@ -33,8 +35,12 @@ def normal(name: str) -> str:
 
 def bare(title: str) -> tuple[str, str]:
     """A title without its closing year, and that year (empty when there is none)."""
-    match = _TRAILING_YEAR.search(title)
-    return (title[: match.start()], match[1]) if match and match.start() else (title, "")
+    whole = title.rstrip()
+    match = _TRAILING_YEAR.search(whole, max(len(whole) - _LONGEST_YEAR, 0))
+    name = end = match.start() if match else 0
+    while name and (title[name - 1].isspace() or title[name - 1] in ",("):
+        name -= 1
+    return (title[:name], match[1]) if match and 0 < name < end else (title, "")
 
 
 def normal_address(address: str) -> str:
@@ -72,7 +78,7 @@ def authors_of(passage: Passage) -> frozenset[str]:
 
 def _names(value: Any) -> Iterator[str]:
     if isinstance(value, str):
-        parts = re.split(r"\s*(?:;|\band\b|&|\|)\s*", value)
+        parts = re.split(r";|\band\b|&|\|", value)
         # "Smith, Lee, Kim" lists surnames; "Smith, Ada" is one author.
         if len(parts) == 1 and value.count(",") > 1:
             parts = value.split(",")

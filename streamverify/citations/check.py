@@ -1,7 +1,7 @@
 """Says, for each citation of a sentence, whether it points at the right place.
 
 Before: `resolve.py` knows what the markers mean, the scorer how far each passage supports the
-sentence, `judge.py` the sentence's label. After: the findings go into the verdict.
+sentence, `judging/verdict.py` the sentence's label. After: the findings go into the verdict.
 
 The rules, first that holds:
 
@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Literal
 
 from streamverify.citations.annotation import insertion_point
 from streamverify.citations.parts import clauses
+from streamverify.text.list_marks import marks_end
 from streamverify.types import Citation, CitationFinding, Label, Sentence, Span
 
 if TYPE_CHECKING:
@@ -38,8 +39,6 @@ Requirement = Literal["never", "claims", "numbers"]
 """Which sentences must carry a citation: none, those that make a claim, those that claim a number."""
 Support = Mapping[str, float] | Callable[[str], float | None]
 PartSupport = Callable[[Span, str], float | None]
-
-_ENUMERATOR = re.compile(r"\s*(?:>\s*)*(?:\d{1,3}[.)]\s|[-*+•]\s+(?:\d{1,3}[.)]\s)?|#{1,6}\s)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +120,7 @@ def check_citations(
 
 def states_number(text: str) -> bool:
     """Whether a sentence, its list number, heading marks and markers taken off, has a digit in it."""
-    body = text[match.end() :] if (match := _ENUMERATOR.match(text)) else text
-    return any(char.isdigit() for char in body)
+    return any(char.isdigit() for char in text[marks_end(text) :])
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from streamverify.text.list_marks import is_item, marks_end
+
 _BEHIND = 64
 """How far before a bracket its context is read, in characters."""
 
@@ -21,7 +23,6 @@ _VALUE = re.compile(r"(?:=|[\"']\s*:|[A-Za-z0-9_]\()[ \t]*\Z")
 _SET = re.compile(r"(?:[∈∉⊂⊆]|\\in|\bintervals?|\brange|\bdomain|\bsegment)(?: of)?[ \t]*\Z", re.IGNORECASE)
 _BOUNDS = re.compile(r"\b(?:in|into|on|over|within|to|from|between|of)[ \t]+\Z", re.IGNORECASE)
 _PAIR = re.compile(r"(\d+)\s*[,;]\s*(\d+)")
-_BULLET = re.compile(r"(?:^|\n)[ \t>]*(?:[-*+]|\d+[.)])[ \t]+\Z")
 _WORD = re.compile(r"[^\W\d_]+\Z")
 _AUTHORS = re.compile(
     r"(?<!\w)([A-ZÀ-ÖØ-Þ][\w'’-]{1,40})(?:( et al\.?,?)| (?:and|&) [A-ZÀ-ÖØ-Þ][\w'’-]{1,40})?[ \u00a0]\Z"
@@ -37,7 +38,8 @@ _QUANTITIES = frozenset(
 
 def is_checkbox(text: str, start: int, content: str) -> bool:
     """A list item's `[x]` or `[ ]`."""
-    return content in {"x", "X", ""} and bool(_BULLET.search(text[max(0, start - _BEHIND) : start]))
+    line = text[max(0, start - _BEHIND) : start].rpartition("\n")[2]
+    return content in {"x", "X", ""} and is_item(f"{line}x") and marks_end(f"{line}x") == len(line)
 
 
 def is_index(text: str, start: int, end: int) -> bool:

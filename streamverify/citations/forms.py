@@ -19,7 +19,7 @@ KeyKind = Literal["number", "id", "word", "title", "author", "label", "url", "po
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class CitationKey:
     """One thing a marker refers to, as written; `resolve.py` says which passages it means.
 
     `number`: counts passages in prompt order. `id`: looks like a passage id. `word`: a word and a
@@ -33,12 +33,14 @@ class Key:
     year: str = ""
 
 
+# A run of blanks gives none back: nothing that may follow it begins with one.
 _RANGE = r"\^?\d{1,3}(?:\s*[-–—‑−]\s*\^?\d{1,3})?"
-_SEPARATOR = r"\s*(?:[,;、，&]|\band\b)\s*"
+_SEPARATOR = r"\s*+(?:[,;、，&]|\band\b)\s*+"
 _NUMBERS = re.compile(rf"{_RANGE}(?:{_SEPARATOR}{_RANGE})*+")
 _ITEM = re.compile(r"(\^?)(\d{1,3})(?:\s*[-–—‑−]\s*\^?(\d{1,3}))?")
 _LOCATOR = re.compile(
-    r"[,:;]?\s*(?:pp?\.|§+|secs?\.|paras?\.|ch\.|chap\.|lines?)\s*\d+(?:\s*[-–—]\s*\d+)?\s*$", re.IGNORECASE
+    r"[,:;]?\s*+(?:pp?\.|§+|secs?\.|paras?\.|ch\.|chap\.|lines?)\s*+\d+(?:\s*+[-–—]\s*+\d+)?\s*+$",
+    re.IGNORECASE,
 )
 _LEAD = re.compile(r"(?:see(?: also)?|cf\.?|e\.g\.,?|from|per|source:|sources:|quelle:|@)\s*", re.IGNORECASE)
 _WORD = r"(?:doc(?:ument)?s?|sources?|passages?|ref(?:erence)?s?|chunks?|contexts?|excerpts?|snippets?)"
@@ -85,24 +87,24 @@ def plain(content: str) -> str:
     return _LOCATOR.sub("", content).strip()
 
 
-def numbers(content: str) -> tuple[Key, ...]:
+def numbers(content: str) -> tuple[CitationKey, ...]:
     """`1`, `1, 3`, `1-3`, `^2`, `1, p. 5`: numbers of at most three digits, ranges written out."""
     content = plain(content)
     if not _NUMBERS.fullmatch(content):
         return ()
-    keys: list[Key] = []
+    keys: list[CitationKey] = []
     for caret, first, last in _ITEM.findall(content):
         low, high = int(first), int(last or first)
         if high < low or len(keys) + high - low >= MAX_KEYS:
             return ()
         kind: KeyKind = "label" if caret else "number"
-        keys += [Key(kind, str(number)) for number in range(low, high + 1)]
+        keys += [CitationKey(kind, str(number)) for number in range(low, high + 1)]
     return tuple(dict.fromkeys(keys))
 
 
-def label(content: str) -> tuple[Key, ...]:
+def label(content: str) -> tuple[CitationKey, ...]:
     """`^climate`: a footnote that is not numbered."""
-    return (Key("label", content[1:]),) if _LABEL.fullmatch(content) else ()
+    return (CitationKey("label", content[1:]),) if _LABEL.fullmatch(content) else ()
 
 
 def split(content: str) -> list[str]:
@@ -115,31 +117,33 @@ def is_year(content: str) -> bool:
     return bool(re.fullmatch(_YEAR, content))
 
 
-def attributes(written: str, *, positions: bool) -> tuple[Key, ...]:
+def attributes(written: str, *, positions: bool) -> tuple[CitationKey, ...]:
     """The attributes of a citation tag: `id="p1"`, `refs="1, 3"`; with `positions` also `: 0,1`."""
     if positions and (counted := _POSITIONS.fullmatch(written)):
-        return tuple(Key("position", number) for number in re.findall(r"\d+", counted[1]))
-    keys: list[Key] = []
+        return tuple(CitationKey("position", number) for number in re.findall(r"\d+", counted[1]))
+    keys: list[CitationKey] = []
     for match in _ATTRIBUTE.finditer(written):
         value = (match[1] or match[2] or match[3] or "").strip()
         # "p1 p3" lists two ids; a title with spaces has words without a digit.
         listed = bool(_TOKENS.fullmatch(value)) and all(re.search(r"\d", token) for token in value.split())
         names = value.split() if listed else re.split(r"\s*[,;]\s*", value)
-        keys += [Key("number" if re.fullmatch(r"\d{1,3}", name) else "id", name) for name in names if name]
+        keys += [
+            CitationKey("number" if re.fullmatch(r"\d{1,3}", name) else "id", name) for name in names if name
+        ]
     return tuple(dict.fromkeys(keys))[:MAX_KEYS]
 
 
-def words(content: str, *, letters: bool) -> tuple[Key, ...]:
+def words(content: str, *, letters: bool) -> tuple[CitationKey, ...]:
     """`Source 3`, `Doc 1, Doc 2`, `Documents 1 and 3`; with `letters` also `p1`, `S2`, `p1, p3`."""
     content = plain(content)
     if group := _WORD_NUMBERS.fullmatch(content):
-        return tuple(Key("word", f"{group[1].strip()} {number}") for number in _SPLIT.split(group[2]))
+        return tuple(CitationKey("word", f"{group[1].strip()} {number}") for number in _SPLIT.split(group[2]))
     keys = []
     for item in _SPLIT.split(content):
         if letters and _LETTER_ITEM.fullmatch(item):
-            keys.append(Key("id", item))
+            keys.append(CitationKey("id", item))
         elif _WORD_ITEM.fullmatch(item):
-            keys.append(Key("word", item))
+            keys.append(CitationKey("word", item))
         else:
             return ()
     return tuple(keys[:MAX_KEYS])
@@ -149,7 +153,7 @@ def words(content: str, *, letters: bool) -> tuple[Key, ...]:
 class Reference:
     """One part of `(Smith and Lee 2020; Kim 2019)`."""
 
-    key: Key
+    key: CitationKey
     strong: bool
     """Whether it can only be a reference: several names, or a title that names a kind of document."""
 
@@ -168,10 +172,12 @@ def references(content: str) -> tuple[Reference, ...]:
 def _reference(part: str) -> Reference | None:
     authors = _AUTHORS.fullmatch(part)
     if authors and not _DATES.fullmatch(authors["first"]) and not _DOCUMENT.search(part):
-        return Reference(Key("author", authors["first"], authors["year"]), strong=bool(authors["more"]))
+        return Reference(
+            CitationKey("author", authors["first"], authors["year"]), strong=bool(authors["more"])
+        )
     titled = _TITLE_YEAR.fullmatch(part)
     if titled is None or _DATES.fullmatch(titled["title"]) or not titled["title"][0].isupper():
         return None
     title = titled["title"].rstrip(" ,")
     strong = " " in title and bool(_DOCUMENT.search(title))
-    return Reference(Key("title", title, titled["year"]), strong)
+    return Reference(CitationKey("title", title, titled["year"]), strong)

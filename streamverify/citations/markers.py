@@ -1,12 +1,12 @@
 """Finds citation markers in the text of one closed sentence.
 
-Before: `segment.py` closed the sentence, its trailing markers included. After: `resolve.py` says
+Before: `sentences/segmenter.py` closed the sentence, its trailing markers included. After: `resolve.py` says
 which passages a marker means, `check.py` whether they support the sentence.
 
 One scan from left to right: at every character that can open a marker the form that opens there is
 read, or the character is passed over. Contents are bounded, so the scan is linear in the text. A
 marker depends on the sentence's text (and on `known`) alone, never on how the stream was cut.
-`docs/citations.md` lists every form and what is deliberately not one.
+`docs/reference/citations.md` lists every form and what is deliberately not one.
 """
 
 from __future__ import annotations
@@ -14,20 +14,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, Protocol
 
 from streamverify.citations import context, forms
-from streamverify.citations.forms import MAX_CONTENT, Key
+from streamverify.citations.forms import MAX_CONTENT, CitationKey
 from streamverify.citations.masks import covers, find_definitions, masked
 from streamverify.types import Span
-
-if TYPE_CHECKING:
-    from streamverify.citations.resolve import Resolver
 
 Form = Literal[
     "number", "footnote", "id", "title", "author", "lenticular", "tag", "superscript", "link", "native"
 ]
-Read = tuple[tuple[Key, ...], Form]
+Read = tuple[tuple[CitationKey, ...], Form]
 
 _OPENERS = re.compile(r"[\[［(（【<]|[⁰¹²³⁴-⁹]+")
 _SQUARE = re.compile(rf"[\[［]([^\[\]［］\n]{{1,{MAX_CONTENT}}}+)[\]］]")
@@ -51,6 +48,22 @@ _TAG_REACH = 4000
 """How far behind an opening tag its closing tag is looked for, in characters."""
 
 
+class KnownPassages(Protocol):
+    """What the scan asks of the stream's passages; `resolve.Resolver` answers."""
+
+    def resolve_key(self, key: CitationKey) -> tuple[str, ...]:
+        """The ids of the passages that a key means."""
+
+    def name_key(self, name: str) -> CitationKey | None:
+        """The key for a name that means a passage, or that has the shape of the passages' ids."""
+
+    def has_author(self, name: str) -> bool:
+        """Whether a passage's metadata names this author."""
+
+    def may_be(self, key: CitationKey) -> bool:
+        """Whether a doubtful reference is one among these passages."""
+
+
 @dataclass(frozen=True, slots=True)
 class Marker:
     """A citation as it was written.
@@ -63,7 +76,7 @@ class Marker:
     """As written: `text[start:end]` of what was searched; empty for a citation handed in beside the text."""
     start: int
     end: int
-    keys: tuple[Key, ...]
+    keys: tuple[CitationKey, ...]
     """What it refers to, in the order written."""
     form: Form
     scope: Span | None = None
@@ -82,7 +95,7 @@ def _moved(span: Span, offset: int) -> Span:
     return Span(span.start + offset, span.end + offset)
 
 
-def find_markers(text: str, *, known: Resolver | None = None) -> tuple[Marker, ...]:
+def find_markers(text: str, *, known: KnownPassages | None = None) -> tuple[Marker, ...]:
     """The citation markers of a closed sentence, in order, without overlap.
 
     Args:
@@ -111,7 +124,7 @@ def markup(markers: Iterable[Marker]) -> tuple[Span, ...]:
 class _Scan:
     """The scan over one sentence."""
 
-    def __init__(self, text: str, known: Resolver | None) -> None:
+    def __init__(self, text: str, known: KnownPassages | None) -> None:
         self._text = text
         self._known = known
         self._hidden = masked(text)
@@ -223,7 +236,7 @@ class _Scan:
 
     def _link(self, start: int, content: str, target: re.Match[str]) -> int:
         image = self._text[start - 1 : start] == "!"
-        address = Key("url", target[1])
+        address = CitationKey("url", target[1])
         keys = forms.numbers(content)
         if keys and not image:
             return self._add(start, target.end(), ((address, *keys), "link"))
@@ -234,7 +247,8 @@ class _Scan:
         return target.end()
 
     def _round(self, start: int) -> int:
-        match = _ROUND.match(self._text, start)
+        # Brackets within count too: without an end the content could be 300 pairs of 300 characters.
+        match = _ROUND.match(self._text, start, start + MAX_CONTENT + 2)
         if match is None:
             return start + 1
         content, end = match[1].strip(), match.end()
@@ -253,7 +267,7 @@ class _Scan:
         if names is None:
             return None
         certain = names.certain or (self._known is not None and self._known.has_author(names.name))
-        return ((Key("author", names.name, year),), "author") if certain else None
+        return ((CitationKey("author", names.name, year),), "author") if certain else None
 
     def _parenthesis(self, content: str) -> Read | None:
         """Round brackets are common in prose: a name in them must be unmistakable."""
@@ -268,9 +282,9 @@ class _Scan:
             return start + 1
         message, number, name = match.groups()
         # `4:0` counts results from 0 within message 4; a bare number counts passages as `[4]` does.
-        keys = [Key("position" if message else "number", number)]
+        keys = [CitationKey("position" if message else "number", number)]
         if name and name.lower() != "source" and not _LINES.fullmatch(name):
-            keys.insert(0, Key("file", name))
+            keys.insert(0, CitationKey("file", name))
         return self._add(start, match.end(), (tuple(keys), "lenticular"))
 
     def _tag(self, start: int) -> int:
@@ -302,7 +316,11 @@ class _Scan:
 
     def _digits(self, digits: str) -> str:
         """`¹²` is twelve, unless only one and two are passages."""
-        if self._known is None or not 1 < len(digits) <= 3 or self._known.resolve_key(Key("number", digits)):
+        if (
+            self._known is None
+            or not 1 < len(digits) <= 3
+            or self._known.resolve_key(CitationKey("number", digits))
+        ):
             return digits
-        each = all(self._known.resolve_key(Key("number", digit)) for digit in digits)
+        each = all(self._known.resolve_key(CitationKey("number", digit)) for digit in digits)
         return ",".join(digits) if each else digits

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from streamverify.figure import Figure, NotComputed
 from streamverify.types import Citation, CitationFinding, Label, Verdict
 
 if TYPE_CHECKING:
@@ -25,16 +26,6 @@ _RANKS = (
     CitationFinding.MISSING,
     CitationFinding.FABRICATED,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class NotComputed:
-    """Takes the place of a figure that has nothing to be computed from; passes no gate."""
-
-    reason: str
-
-
-Figure = float | NotComputed
 
 
 @dataclass(frozen=True, slots=True)

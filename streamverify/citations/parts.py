@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections.abc import Sequence
 
 from streamverify.citations.masks import covers, masked
 from streamverify.types import Span
@@ -16,11 +18,11 @@ _LINK_WORDS = (
 )
 _CUT = re.compile(
     rf"""
-      (?P<stop>[;:])\s+
-    | \s+[–—]\s+ | \s+-\s+
-    | ,\s+(?=(?:{_LINK_WORDS})\b)
-    | \s+(?=(?:but|while|whereas|although|because|unless)\b)
-    | (?<=\]),?\s+(?=[^\W\d_])             # a clause ends with its own marker: `… [1], a ship … [2]`
+      (?P<stop>[;:])\s++
+    | (?<!\s)\s++[–—-]\s++                # a run of blanks is looked at once, from its first
+    | ,\s++(?=(?:{_LINK_WORDS})\b)
+    | (?<!\s)\s++(?=(?:but|while|whereas|although|because|unless)\b)
+    | (?<=\]),?\s++(?=[^\W\d_])            # a clause ends with its own marker: `… [1], a ship … [2]`
     """,
     re.IGNORECASE | re.VERBOSE,
 )
@@ -43,12 +45,13 @@ def clauses(text: str) -> tuple[Span, ...]:
         for match in _CUT.finditer(text, body.start, body.end)
         if not depth[match.start()] and not covers(hidden, match.start())
     ]
+    words = [word.start() for word in _WORD.finditer(text)]  # no cut lies within a word
     found: list[Span] = []
     start = body.start
     for cut in cuts:
         if (
-            _words(text, start, cut.start()) < _MINIMUM_WORDS
-            or _words(text, cut.end(), body.end) < _MINIMUM_WORDS
+            _between(words, start, cut.start()) < _MINIMUM_WORDS
+            or _between(words, cut.end(), body.end) < _MINIMUM_WORDS
         ):
             continue
         found.append(Span(start, cut.start()))
@@ -58,14 +61,9 @@ def clauses(text: str) -> tuple[Span, ...]:
     return tuple(found)
 
 
-def _words(text: str, start: int, end: int) -> int:
-    """Words between two places, counted up to the minimum only."""
-    count = 0
-    for _ in _WORD.finditer(text, start, end):
-        count += 1
-        if count == _MINIMUM_WORDS:
-            break
-    return count
+def _between(places: Sequence[int], start: int, end: int) -> int:
+    """How many of these places, in order, lie from `start` to before `end`."""
+    return bisect_left(places, end) - bisect_left(places, start)
 
 
 def _depths(text: str) -> bytearray:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from streamverify.citations.forms import Key
+from streamverify.citations.forms import CitationKey
 from streamverify.citations.markers import Marker
 from streamverify.types import Span
 
@@ -58,11 +58,11 @@ def native(
     return tuple(marker for thing in objects for marker in _read(thing, text, block, place))
 
 
-def combine(written: Sequence[Marker], handed: Sequence[Marker]) -> tuple[Marker, ...]:
+def combine(written: Sequence[Marker], native_markers: Sequence[Marker]) -> tuple[Marker, ...]:
     """Markers found in the text and handed in beside it, in text order; where two overlap, the handed one."""
-    covered = [(marker.start, marker.end) for marker in handed if marker.start < marker.end]
+    covered = [(marker.start, marker.end) for marker in native_markers if marker.start < marker.end]
     kept = [m for m in written if not any(start < m.end and m.start < end for start, end in covered)]
-    return tuple(sorted((*kept, *handed), key=lambda marker: (marker.start, marker.end)))
+    return tuple(sorted((*kept, *native_markers), key=lambda marker: (marker.start, marker.end)))
 
 
 def _read(thing: object, text: str, block: Span | None, place: int) -> Iterator[Marker]:
@@ -82,23 +82,23 @@ def _read(thing: object, text: str, block: Span | None, place: int) -> Iterator[
         yield Marker("", span.end, span.end, keys, "native", span)
 
 
-def _keys(thing: object) -> Iterator[Key]:
+def _keys(thing: object) -> Iterator[CitationKey]:
     """Every way the citation names its source, the surest first."""
     for name in _ADDRESSES:
         if isinstance(value := _get(thing, name), str) and value:
-            yield Key("url" if "://" in value else "file", value)
+            yield CitationKey("url" if "://" in value else "file", value)
     for name in _FILES:
         if isinstance(value := _get(thing, name), str) and value:
-            yield Key("file", value)
+            yield CitationKey("file", value)
     ids = _get(thing, "document_ids")
     for value in ids if isinstance(ids, list | tuple) else ():
-        yield Key("id", str(value))
+        yield CitationKey("id", str(value))
     for name in _POSITIONS:
         if isinstance(value := _get(thing, name), int) and value >= 0:
-            yield Key("position", str(value))
+            yield CitationKey("position", str(value))
     for name in _TITLES:
         if isinstance(value := _get(thing, name), str) and value:
-            yield Key("title", value)
+            yield CitationKey("title", value)
 
 
 def _span(thing: object) -> Span | None:

@@ -25,7 +25,7 @@ from streamverify.citations.bibliography import (
     normal_address,
     year_of,
 )
-from streamverify.citations.forms import Key
+from streamverify.citations.forms import CitationKey
 from streamverify.citations.markers import Marker, find_markers
 
 if TYPE_CHECKING:
@@ -110,13 +110,13 @@ class Resolver:
             return next((ids for ids in found if ids), ())
         return tuple(dict.fromkeys(id_ for ids in found for id_ in ids))
 
-    def unresolved(self, marker: Marker) -> tuple[Key, ...]:
+    def unresolved(self, marker: Marker) -> tuple[CitationKey, ...]:
         """The keys of a marker that mean no passage: of `[1, 9]` the 9."""
         if marker.form in {"link", "lenticular", "native"}:
             return () if self.resolve(marker) else marker.keys
         return tuple(key for key in marker.keys if not self.resolve_key(key))
 
-    def resolve_key(self, key: Key) -> tuple[str, ...]:
+    def resolve_key(self, key: CitationKey) -> tuple[str, ...]:
         """The ids one key means; several when it is ambiguous, none when it means nothing here."""
         match key.kind:
             case "number":
@@ -156,26 +156,26 @@ class Resolver:
         """A resolver that knows what footnotes say at the end of an answer."""
         return Resolver(self._passages, numbering=self._numbering, definitions=definitions)
 
-    def name_key(self, name: str) -> Key | None:
+    def name_key(self, name: str) -> CitationKey | None:
         """The key for a name that means a passage, or that has the shape of this stream's ids."""
         names = self._names
         if name in names.ids or (names.shapes and names.shapes.fullmatch(name)):
-            return Key("id", name)
+            return CitationKey("id", name)
         if self._named(name):
-            return Key("title", name)
+            return CitationKey("title", name)
         return None
 
     def has_author(self, name: str) -> bool:
         """Whether a passage's metadata names this author."""
         return normal(name) in self._names.authors
 
-    def may_be(self, key: Key) -> bool:
+    def may_be(self, key: CitationKey) -> bool:
         """Whether a doubtful reference such as `(Smith, 2021)` is one among these passages.
 
         It is when the name is known whatever the year, when the passages name their authors, or, for
         a title of several words, when titles come with years here.
         """
-        if self.resolve_key(Key(key.kind, key.value)):
+        if self.resolve_key(CitationKey(key.kind, key.value)):
             return True
         if key.kind == "author":
             return bool(self._names.authors)

@@ -10,17 +10,28 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from streamverify.scorers.cross_encoder import CrossEncoderScorer
+    from streamverify.scorers.function import FunctionScorer
     from streamverify.scorers.lexical import LexicalScorer
     from streamverify.scorers.llm_judge import LLMJudgeScorer
+    from streamverify.scorers.named import Share
     from streamverify.scorers.premise_cached import PremiseCachedScorer
 
-__all__ = ["CrossEncoderScorer", "LLMJudgeScorer", "LexicalScorer", "PremiseCachedScorer"]
+__all__ = [
+    "CrossEncoderScorer",
+    "FunctionScorer",
+    "LLMJudgeScorer",
+    "LexicalScorer",
+    "PremiseCachedScorer",
+    "Share",
+]
 
 _MODULES = {
     "CrossEncoderScorer": "cross_encoder",
+    "FunctionScorer": "function",
     "LLMJudgeScorer": "llm_judge",
     "LexicalScorer": "lexical",
     "PremiseCachedScorer": "premise_cached",
+    "Share": "named",
 }
 
 

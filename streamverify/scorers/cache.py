@@ -77,6 +77,10 @@ class ByteBoundedCache(Generic[ValueT]):
             self._held.clear()
             self._bytes = 0
 
+    def close(self) -> None:
+        """As `clear`."""
+        self.clear()
+
     def fetch(self, key: bytes, compute: Callable[[], ValueT], *, abort: Abort) -> tuple[ValueT, bool]:
         """The value of `key`, and whether it cost nothing.
 

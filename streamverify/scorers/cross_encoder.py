@@ -18,11 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
-from streamverify._unicode import printable
 from streamverify.calibration import Calibration
 from streamverify.errors import ModelContractError, ScoringError, UsageError
 from streamverify.scorers.hub import Located, locate
-from streamverify.scorers.labels import Reading, reading
+from streamverify.scorers.labels import LabelMap, label_map
 from streamverify.scorers.protocol import (
     Abort,
     Claim,
@@ -33,8 +32,9 @@ from streamverify.scorers.protocol import (
     Window,
     WindowScore,
 )
-from streamverify.scorers.runtime import Provider, Session
+from streamverify.scorers.runtime import OnnxSession, Provider
 from streamverify.scorers.selection import LexicalIndex
+from streamverify.text.unicode import printable
 from streamverify.types import Fingerprint, Span
 
 _INTEGERS: Mapping[str, type[np.integer[Any]]] = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
@@ -110,9 +110,9 @@ class CrossEncoderScorer:
             local_files_only=local_files_only,
         )
         config = _json(located.folder / "config.json")
-        self._reading = _reading(config, labels)
-        self._session = Session(located.graph, provider=provider)
-        self._inputs, self._output = _signature(self._session, located, len(self._reading.roles))
+        self._label_map = _label_map(config, labels)
+        self._session = OnnxSession(located.graph, provider=provider)
+        self._inputs, self._output = _signature(self._session, located, len(self._label_map.roles))
         longest = max_tokens if max_tokens is not None else _longest(located.folder, config)
         self._tokenizer, self._pairs, special = _tokenizers(located.folder / "tokenizer.json", longest)
         room = longest - special - claim_tokens - _SLACK
@@ -133,7 +133,7 @@ class CrossEncoderScorer:
             claim_tokens=claim_tokens,
             concurrency=threads or os.cpu_count() or 1,
             calibration=calibration or _calibration(located.folder),
-            contradiction=self._reading.contradiction,
+            contradiction=self._label_map.contradiction,
             languages=languages,
         )
 
@@ -178,10 +178,14 @@ class CrossEncoderScorer:
         """Nothing to end: the session goes with the scorer."""
 
     def _score(self, prepared: _PreparedWindows, claim: Claim, abort: Abort) -> ClaimScore:
-        ids = self._tokenizer.encode(printable(claim.text), add_special_tokens=False).ids
+        ids, *hints = (
+            self._tokenizer.encode(printable(text), add_special_tokens=False).ids
+            for text in (claim.text, *claim.hints)
+        )
         if len(ids) > self._traits.claim_tokens:
             raise ScoringError(f"the claim has {len(ids)} tokens; {self._traits.claim_tokens} are allowed")
-        likely = [] if claim.only_focus else prepared.index.best(ids, self._single_passes)
+        count = 1 if claim.hurried else self._single_passes
+        likely = [] if claim.only_focus else prepared.index.best(ids, count, hints)
         chosen = sorted({*likely, *claim.focus})
         single = [
             WindowScore(window, self._judge(prepared.windows[window].text, claim.text, abort))
@@ -201,17 +205,17 @@ class CrossEncoderScorer:
             name: np.array([given[name]], kind) for name, kind in self._inputs.items()
         }
         (logits,) = self._session.run([self._output], inputs, abort=abort)
-        if logits.shape != (1, len(self._reading.roles)):
+        if logits.shape != (1, len(self._label_map.roles)):
             raise ScoringError(
-                f"the model gave {logits.shape} where (1, {len(self._reading.roles)}) was expected"
+                f"the model gave {logits.shape} where (1, {len(self._label_map.roles)}) was expected"
             )
-        return self._reading.score(logits[0])
+        return self._label_map.score(logits[0])
 
 
-def _reading(config: Mapping[str, Any], labels: Sequence[str] | None) -> Reading:
+def _label_map(config: Mapping[str, Any], labels: Sequence[str] | None) -> LabelMap:
     """What the classes mean: as the caller says, or as the model's own names say."""
     if labels is not None:
-        return reading(labels)
+        return label_map(labels)
     names = config.get("id2label")
     if not isinstance(names, dict):
         inverse = config.get("label2id")
@@ -219,11 +223,11 @@ def _reading(config: Mapping[str, Any], labels: Sequence[str] | None) -> Reading
     ordered = [names.get(str(number)) for number in range(len(names))]
     if not ordered or not all(isinstance(name, str) for name in ordered):
         raise ModelContractError("config.json does not name the model's classes (id2label); pass labels=(…)")
-    return reading([str(name) for name in ordered])
+    return label_map([str(name) for name in ordered])
 
 
 def _signature(
-    session: Session, located: Located, classes: int
+    session: OnnxSession, located: Located, classes: int
 ) -> tuple[dict[str, type[np.integer[Any]]], str]:
     """Input names with the integers they take, and the name of the logits."""
     inputs, outputs = session.signature.inputs, session.signature.outputs
@@ -286,6 +290,8 @@ def _calibration(folder: Path) -> Calibration:
 def _json(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ModelContractError(f"{path} cannot be read: {error.strerror or error}") from error
     except ValueError as error:  # UnicodeDecodeError is one too
         raise ModelContractError(f"{path} is not JSON: {error}") from error
     if not isinstance(content, dict):

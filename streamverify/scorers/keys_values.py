@@ -29,40 +29,48 @@ _SIGN_AND_HALF = np.int32(0x8FFFE000 - (1 << 32))  # the sign, and the other 15 
 _MAGNITUDE, _INFINITE = 0x7FFF, 0x7C00
 
 
+Layers = tuple[tuple[Floats, Floats], ...]
+"""Keys and values of every layer, from the first, each (heads, tokens, size)."""
+
+
 @dataclass(frozen=True, slots=True)
 class KeysValues:
-    """Keys and values of one window, each (layers, 1, heads, tokens, size), in single or half precision."""
+    """What is kept of one window: keys and values of every layer, in single or half precision."""
 
-    keys: NDArray[Any]
-    values: NDArray[Any]
+    layers: tuple[tuple[NDArray[Any], NDArray[Any]], ...]
 
     @property
     def nbytes(self) -> int:
         """Memory taken, in bytes."""
-        return self.keys.nbytes + self.values.nbytes
+        return sum(keys.nbytes + values.nbytes for keys, values in self.layers)
 
-    def wide(self) -> tuple[Floats, Floats]:
+    def wide(self) -> Layers:
         """Keys and values in single precision; not copied where they are kept so."""
-        return _wide(self.keys), _wide(self.values)
+        return tuple((_wide(keys), _wide(values)) for keys, values in self.layers)
 
 
-def pack(keys: Floats, values: Floats, precision: CachePrecision) -> KeysValues:
+def pack(layers: Layers, precision: CachePrecision) -> KeysValues:
     """What to keep of a window.
 
     Raises:
         ScoringError: a number does not fit half precision (65,504), or is none. Operator.
     """
     if precision == "float32":
-        return KeysValues(keys, values)
-    return KeysValues(_halved(keys), _halved(values))
+        return KeysValues(layers)
+    return KeysValues(tuple((_halved(keys), _halved(values)) for keys, values in layers))
 
 
-def join(windows: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+def join(windows: Sequence[Layers]) -> Layers:
     """Several windows side by side along the tokens, in order."""
     if len(windows) == 1:
         return windows[0]
-    keys, values = zip(*windows, strict=True)
-    return np.concatenate(keys, axis=3), np.concatenate(values, axis=3)
+    return tuple(
+        (
+            np.concatenate([keys for keys, _ in of_layer], axis=1),
+            np.concatenate([values for _, values in of_layer], axis=1),
+        )
+        for of_layer in zip(*windows, strict=True)
+    )
 
 
 def _halved(floats: Floats) -> NDArray[np.float16]:

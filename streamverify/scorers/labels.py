@@ -53,7 +53,7 @@ _COMPLETE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class LabelMap:
     """How to read one row of logits."""
 
     roles: tuple[Role, ...]
@@ -78,7 +78,7 @@ class Reading:
         )
 
 
-def reading(names: Sequence[str]) -> Reading:
+def label_map(names: Sequence[str]) -> LabelMap:
     """How to read a classifier whose outputs bear these names, in this order.
 
     Case, blanks and hyphens do not matter. `0` and `1` are read as `not entailed` and `entailed`.
@@ -100,4 +100,4 @@ def reading(names: Sequence[str]) -> Reading:
             f"classes {list(names)} make up no judgement; expected entailment, neutral and contradiction, "
             "or entailment and one other, or one of them alone"
         )
-    return Reading(tuple(roles))
+    return LabelMap(tuple(roles))

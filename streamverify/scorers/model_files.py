@@ -86,7 +86,10 @@ class ModelFiles:
             raise ModelContractError(
                 f"{folder / _SUMS} does not list {config.graph}, which config.json names"
             )
-        return cls(folder, config, Calibration.read(folder / "calibration.json"), sums[config.graph][:12])
+        calibration = Calibration.read(folder / "calibration.json")
+        if "weights" not in calibration.model_fields_set:
+            raise ModelContractError(f"{folder / 'calibration.json'} gives no weights; a model's own must")
+        return cls(folder, config, calibration, sums[config.graph][:12])
 
 
 def embedded() -> Path:
@@ -115,6 +118,8 @@ def verify(folder: Path) -> dict[str, str]:
         lines = (folder / _SUMS).read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
         raise ModelNotFoundError(folder, f"there is no {_SUMS} file in it") from None
+    except OSError as error:
+        raise _unreadable(folder / _SUMS, error) from error
     except UnicodeDecodeError as error:
         raise ModelContractError(f"{folder / _SUMS} is not text: {error}") from error
     for number, line in enumerate(lines, 1):
@@ -130,14 +135,23 @@ def verify(folder: Path) -> dict[str, str]:
                 found = hashlib.file_digest(file, "sha256").hexdigest()
         except FileNotFoundError:
             raise ModelNotFoundError(path, f"{_SUMS} lists it") from None
+        except OSError as error:
+            raise _unreadable(path, error) from error
         if found != expected.lower():
             raise ModelChecksumError(path, expected, found)
         sums[name] = found
     return sums
 
 
+def _unreadable(path: Path, error: OSError) -> ModelContractError:
+    """What is at the path is no file that can be read: a folder, a loop of links, no permission."""
+    return ModelContractError(f"{path} cannot be read: {error.strerror or error}")
+
+
 def _config(path: Path) -> ModelConfig:
     try:
         return ModelConfig.model_validate_json(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise _unreadable(path, error) from error
     except (ValidationError, UnicodeDecodeError) as error:
         raise ModelContractError(f"{path} does not describe a premise-cached model: {error}") from error

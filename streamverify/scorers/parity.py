@@ -84,7 +84,9 @@ def _read(path: Path) -> tuple[list[str], list[_ReferenceClaim]]:
         reference = _Reference.model_validate_json(path.read_text(encoding="utf-8"))
         return reference.windows, [_ReferenceClaim.model_validate(claim) for claim in reference.claims]
     except FileNotFoundError:
-        raise ModelNotFoundError(path) from None
+        raise ModelNotFoundError(path, what="file of reference values") from None
+    except OSError as error:
+        raise ModelContractError(f"{path} cannot be read: {error.strerror or error}") from error
     except (ValidationError, UnicodeDecodeError) as error:
         raise ModelContractError(f"{path} is not a file of reference values: {error}") from error
 

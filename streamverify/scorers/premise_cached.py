@@ -1,6 +1,7 @@
 """The default scorer: windows are encoded once, a claim costs only its own tokens.
 
     prepare   window ── tokenizer ── cache? ── encode (no claim in sight) ── keys and values kept
+    renew     windows of a prepared set ── cache? ── encode
     score     claim  ── tokenizer ── choose windows ─┬─ single pass over each     ── NLI, token risks
                                                      └─ joint pass over all of them ── NLI
 
@@ -13,21 +14,22 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from tokenizers import Encoding, Tokenizer
+from tokenizers import Encoding
 
-from streamverify._unicode import printable
-from streamverify.errors import ModelContractError, ScoringError, UsageError
+from streamverify.errors import ScoringError, UsageError
 from streamverify.scorers.cache import ByteBoundedCache, CacheStatistics
-from streamverify.scorers.keys_values import CachePrecision, Floats, KeysValues, join, pack
+from streamverify.scorers.early_exit import enough, first_round
+from streamverify.scorers.keys_values import CachePrecision, Floats, KeysValues, pack
 from streamverify.scorers.model_files import ModelFiles
+from streamverify.scorers.premise_graph import PremiseGraph
 from streamverify.scorers.protocol import (
     Abort,
     Claim,
@@ -39,17 +41,15 @@ from streamverify.scorers.protocol import (
     Window,
     WindowScore,
 )
-from streamverify.scorers.runtime import Provider, Session, sigmoid, softmax
+from streamverify.scorers.runtime import Provider, sigmoid, softmax
 from streamverify.scorers.selection import LexicalIndex
+from streamverify.scorers.tokens import TokenReader, encoded, read_tokenizer
 from streamverify.types import Fingerprint, Span
 
-_PASSAGE, _CLAIM = 0, 1
-_KEYS_VALUES = ("present_keys", "present_values")
+CACHE_BYTES = 512 * 2**20
+"""Of encoded windows, unless said otherwise."""
 _JOINT = 3
 """Windows of the joint pass where the calibration weighs it."""
-_JUDGEMENT = ("logits", "token_logits")
-_INTEGERS = ("input_ids", "attention_mask", "segment", "past_mask")
-_PASTS = ("past_keys", "past_values")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +75,13 @@ class PremiseCachedScorer:
         *,
         provider: Provider = "cpu",
         threads: int | None = None,
-        cache_bytes: int = 512 * 2**20,
+        cache_bytes: int = CACHE_BYTES,
         cache_precision: CachePrecision = "float32",
         single_passes: int = 3,
         joint_windows: int | None = None,
+        ahead: bool = True,
+        early_exit: bool = True,
+        shared_windows: Path | None = None,
     ) -> None:
         """Load and check the model.
 
@@ -94,6 +97,11 @@ class PremiseCachedScorer:
             joint_windows: windows the joint pass sees at most, those that share most with the claim; below
                 2 there is none. None for 3 where the model's calibration weighs that pass, and none else:
                 a pass that decides nothing is not run.
+            ahead: encode windows when they are prepared; without it each when a claim first asks for it,
+                for a scorer that is seldom asked.
+            early_exit: leave single passes out where the first ones decide; False runs all of them.
+            shared_windows: folder in which several processes keep encoded windows, `cache_bytes` of them all
+                together; see `WindowStore`. None for a cache of this process's own.
 
         Raises:
             UsageError: a number is out of range. Caller.
@@ -107,23 +115,23 @@ class PremiseCachedScorer:
             )
         files = ModelFiles.open(model_dir)
         self._config = files.config
-        self._session = Session(files.graph, provider=provider)
-        self._layers, self._heads, self._size = _geometry(self._session, files.graph)
-        self._tokenizer = _tokenizer(files.tokenizer)
+        self._graph = PremiseGraph(files.graph, provider=provider)
+        self._tokenizer = read_tokenizer(files.tokenizer)
         self._cache_precision = cache_precision
-        self._single_passes = single_passes
+        self._single_passes, self._early_exit = single_passes, early_exit
         weighed = _JOINT if "joint" in files.calibration.weights else 0
         self._joint_windows = weighed if joint_windows is None else joint_windows
-        self._threads = threads or _cores()
+        self._threads, self._ahead = threads or cores(), ahead
         self._lane = ThreadPoolExecutor(self._threads, thread_name_prefix="streamverify-encode")
         self._passes = ThreadPoolExecutor(self._threads, thread_name_prefix="streamverify-pass")
-        self._cache = ByteBoundedCache[KeysValues](cache_bytes, lambda entry: entry.nbytes)
-        self._salt = files.revision.encode()
+        self._cache = _cache(cache_bytes, shared_windows)
+        # Processes that share windows may keep them in different precision.
+        self._salt = f"{files.revision} {cache_precision}".encode()
         self._fingerprint = Fingerprint(
             model=f"{files.config.name} {files.config.version}",
             revision=files.revision,
             precision=files.config.precision + ("" if cache_precision == "float32" else ", float16 cache"),
-            provider=self._session.provider,
+            provider=self._graph.provider,
         )
         self._traits = Traits(
             window_tokens=files.config.window_tokens - files.config.special_tokens,
@@ -151,7 +159,12 @@ class PremiseCachedScorer:
 
     def token_spans(self, text: str) -> Sequence[Span]:
         """Where each token of `text` stands, special tokens left out."""
-        return [Span(*offsets) for offsets in self._encode(text, special=False).offsets]
+        return self.reader(text)
+
+    @property
+    def reader(self) -> TokenReader:
+        """What `token_spans` reads with."""
+        return TokenReader(self._tokenizer)
 
     def prepare(self, windows: Sequence[Window], *, abort: Abort) -> Prepared:
         """Tokenise the windows and encode those the cache lacks, several at once.
@@ -163,18 +176,38 @@ class PremiseCachedScorer:
         Raises:
             ScoringError: the model failed, or `abort` was set.
         """
+        return self.renew(self.read(windows, abort=abort), abort=abort)
+
+    def read(self, windows: Sequence[Window], *, abort: Abort) -> _PreparedWindows:
+        """Tokenise the windows; each is encoded when a claim first asks for it.
+
+        Raises:
+            ScoringError: `abort` was set.
+        """
         ids = []
         for window in windows:
             if abort.is_set:  # thousands of windows take seconds to tokenise
                 raise ScoringError("stopped: the check was called off")
             ids.append(self._window_ids(window))
         keys = tuple(self._key(window_ids) for window_ids in ids)
-        index = LexicalIndex(ids)
+        return _PreparedWindows(tuple(windows), tuple(ids), keys, LexicalIndex(ids), 0)
+
+    def renew(self, prepared: Prepared, *, abort: Abort) -> Prepared:
+        """As `prepare` of the same windows: those that left the cache meanwhile are encoded again.
+
+        Raises:
+            ScoringError: the model failed, or `abort` was set.
+        """
+        assert isinstance(prepared, _PreparedWindows), "prepared by another scorer"
+        return replace(prepared, from_cache=self._encode_ahead(prepared.keys, prepared.ids, abort))
+
+    def _encode_ahead(self, keys: Sequence[bytes], ids: Sequence[tuple[int, ...]], abort: Abort) -> int:
+        """Encode what the cache lacks, up to half of it; how many windows it held."""
         ahead: dict[bytes, tuple[int, ...]] = {}
-        budget = self._cache.limit // 2
+        budget = self._cache.limit // 2 if self._ahead else 0
         for key, window_ids in zip(keys, ids, strict=True):
             if key not in ahead:
-                budget -= self._bytes(len(window_ids))
+                budget -= self._graph.bytes_of(len(window_ids), self._cache_precision)
                 if budget < 0:
                     break
                 ahead[key] = window_ids
@@ -184,7 +217,7 @@ class PremiseCachedScorer:
         finally:
             for future in running:
                 future.cancel()
-        return _PreparedWindows(tuple(windows), tuple(ids), keys, index, sum(key in held for key in keys))
+        return sum(key in held for key in keys)
 
     def score(self, prepared: Prepared, claims: Sequence[Claim], *, abort: Abort) -> list[ClaimScore]:
         """Score each claim on its own, in order.
@@ -199,43 +232,52 @@ class PremiseCachedScorer:
         """End the encoding threads and empty the cache."""
         self._lane.shutdown(wait=True, cancel_futures=True)
         self._passes.shutdown(wait=True, cancel_futures=True)
-        self._cache.clear()
+        self._cache.close()
 
     def _score(self, prepared: _PreparedWindows, claim: Claim, abort: Abort) -> ClaimScore:
         encoding = self._encode(claim.text)
         length = len(encoding.ids) - self._config.special_tokens
         if length > self._traits.claim_tokens:
             raise ScoringError(f"the claim has {length} tokens; the model reads {self._traits.claim_tokens}")
-        count = max(self._single_passes, self._joint_windows)
-        ranked = [] if claim.only_focus else prepared.index.best(encoding.ids, count)
-        likely, several = ranked[: self._single_passes], ranked[: self._joint_windows]
-        chosen = sorted({*likely, *claim.focus})
+        singles = 1 if claim.hurried else self._single_passes
+        joint_windows = 0 if claim.hurried else self._joint_windows
+        count = max(singles, joint_windows)
+        weighed = [] if claim.only_focus else self._ranked(prepared, claim, encoding.ids, count)
+        ranked = [window for window, _ in weighed]
+        likely, several = ranked[:singles], ranked[:joint_windows]
+        near = first_round(weighed)[:singles] if self._early_exit else likely
+        chosen = sorted({*near, *claim.focus})
+        later = [window for window in likely if window not in chosen]
         pasts = {
             window: self._fetch(prepared.keys[window], prepared.ids[window], abort)[0].wide()
             for window in sorted(
-                {*chosen, *several, *(window for group in claim.together for window in group)}
+                {*chosen, *later, *several, *(window for group in claim.together for window in group)}
             )
         }
         groups: list[tuple[int, ...]] = [(window,) for window in chosen]
         if len(several) > 1:
             groups.append(tuple(sorted(several)))
+
+        def read(group: tuple[int, ...]) -> tuple[Floats, Floats]:
+            return self._graph.read(encoding.ids, [pasts[window] for window in group], abort=abort)
+
         # The passes of one claim share the cores: a verdict on an idle machine comes that much sooner.
-        judged = self._passes.map(
-            lambda group: self._judge(encoding.ids, [pasts[window] for window in group], abort), groups
-        )
-        passes = dict(zip(groups, judged, strict=True))
+        passes = dict(zip(groups, self._passes.map(read, groups), strict=True))
         joints = {group: _nli(logits) for group, (logits, _) in passes.items()}
+        whole = joints[tuple(sorted(several))] if len(several) > 1 else None
+        if later and not enough([joints[window,] for window in chosen], whole):
+            groups = [(window,) for window in later]
+            passes.update(zip(groups, self._passes.map(read, groups), strict=True))
+            joints.update({group: _nli(passes[group][0]) for group in groups})
+            chosen = sorted({*chosen, *later})
 
         def joint(group: Sequence[int]) -> NliScore:
             members = tuple(sorted(set(group)))
             if members not in joints:
-                joints[members] = _nli(
-                    self._judge(encoding.ids, [pasts[window] for window in members], abort)[0]
-                )
+                joints[members] = _nli(read(members)[0])
             return joints[members]
 
         together = tuple(joint(group) for group in claim.together)
-        whole = joint(several) if len(several) > 1 else None
         single = tuple(
             sorted(
                 (WindowScore(window, joints[window,]) for window in chosen),
@@ -252,40 +294,24 @@ class PremiseCachedScorer:
             passes=len(joints),
         )
 
-    def _judge(
-        self, ids: Sequence[int], pasts: Sequence[tuple[Floats, Floats]], abort: Abort
-    ) -> tuple[Floats, Floats]:
-        """Logits (3) and token logits (tokens) of a claim that sees these windows."""
-        inputs = self._inputs(ids, _CLAIM, *join(pasts))
-        logits, token_logits = self._session.run(_JUDGEMENT, inputs, abort=abort)
-        return logits[0], token_logits[0]
+    def _ranked(
+        self, prepared: _PreparedWindows, claim: Claim, ids: Sequence[int], count: int
+    ) -> list[tuple[int, float]]:
+        """The windows to look at and their weights, best first."""
+        few = prepared.index.size <= min(self._single_passes, count)  # all of them, whatever their order
+        hints = () if few else [self._encode(hint).ids for hint in claim.hints]
+        return prepared.index.ranked(ids, count, hints)
 
     def _fetch(self, key: bytes, ids: Sequence[int], abort: Abort) -> tuple[KeysValues, bool]:
         """A window's keys and values, and whether they cost nothing."""
 
         def encode() -> KeysValues:
-            empty = np.empty((self._layers, 1, self._heads, 0, self._size), np.float32)
-            inputs = self._inputs(ids, _PASSAGE, empty, empty)
-            keys, values = self._session.run(_KEYS_VALUES, inputs, abort=abort)
-            return pack(keys, values, self._cache_precision)
+            return pack(self._graph.encode(ids, abort=abort), self._cache_precision)
 
         return self._cache.fetch(key, encode, abort=abort)
 
-    def _inputs(
-        self, ids: Sequence[int], segment: int, past_keys: Floats, past_values: Floats
-    ) -> dict[str, NDArray[Any]]:
-        return {
-            "input_ids": np.array([ids], np.int64),
-            "attention_mask": np.ones((1, len(ids)), np.int64),
-            "segment": np.full((1, len(ids)), segment, np.int64),
-            "past_keys": past_keys,
-            "past_values": past_values,
-            "past_mask": np.ones((1, past_keys.shape[3]), np.int64),
-        }
-
-    def _encode(self, text: str, *, special: bool = True) -> Encoding:
-        # The tokenizer refuses lone surrogates; what replaces one is as long, so offsets stay right.
-        return self._tokenizer.encode(printable(text), add_special_tokens=special)
+    def _encode(self, text: str) -> Encoding:
+        return encoded(self._tokenizer, text, special=True)
 
     def _window_ids(self, window: Window) -> tuple[int, ...]:
         """Tokens of a window under its passage's title, or without it where both are too long."""
@@ -300,9 +326,28 @@ class PremiseCachedScorer:
     def _key(self, ids: Sequence[int]) -> bytes:
         return hashlib.sha256(self._salt + np.array(ids, np.int32).tobytes()).digest()
 
-    def _bytes(self, tokens: int) -> int:
-        """Memory of an encoded window of so many tokens."""
-        return 2 * self._layers * self._heads * self._size * tokens * np.dtype(self._cache_precision).itemsize
+
+class _Cache(Protocol):
+    """Encoded windows that are kept."""
+
+    @property
+    def limit(self) -> int: ...
+
+    def fetch(
+        self, key: bytes, compute: Callable[[], KeysValues], *, abort: Abort
+    ) -> tuple[KeysValues, bool]: ...
+
+    def statistics(self) -> CacheStatistics: ...
+
+    def close(self) -> None: ...
+
+
+def _cache(limit: int, shared: Path | None) -> _Cache:
+    if shared is None:
+        return ByteBoundedCache[KeysValues](limit, lambda entry: entry.nbytes)
+    from streamverify.scorers.window_store import WindowStore  # noqa: PLC0415 - needs POSIX
+
+    return WindowStore(shared, limit)
 
 
 def _nli(logits: Floats) -> NliScore:
@@ -315,48 +360,7 @@ def _risks(encoding: Encoding, risks: NDArray[np.float64]) -> tuple[TokenRisk, .
     return tuple(TokenRisk(start, end, risk) for (start, end), special, risk in rows if not special)
 
 
-def _cores() -> int:
-    # What the process may use, where the system tells; a container often has fewer than the machine.
+def cores() -> int:
+    """Cores this process may use, where the system tells; a container often has fewer than the machine."""
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
-
-
-def _tokenizer(path: Path) -> Tokenizer:
-    try:
-        tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:  # the tokenizers package raises bare Exception
-        raise ModelContractError(f"{path} is not a tokenizer: {error}") from error
-    # The file carries the padding and truncation of the model it came from.
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    return tokenizer
-
-
-def _geometry(session: Session, graph: Path) -> tuple[int, int, int]:
-    """Layers, heads and size of a head, read from the graph's own inputs."""
-    inputs, outputs = session.signature.inputs, session.signature.outputs
-    wanted = {*_INTEGERS, *_PASTS}
-    if set(inputs) != wanted:
-        raise ModelContractError(f"{graph}: expected inputs {sorted(wanted)}, found {sorted(inputs)}")
-    if missing := {*_KEYS_VALUES, *_JUDGEMENT} - set(outputs):
-        raise ModelContractError(
-            f"{graph}: expected outputs {sorted(missing)} beside the others, found {sorted(outputs)}"
-        )
-    for names, kind, rank in ((_INTEGERS, "tensor(int64)", 2), (_PASTS, "tensor(float)", 5)):
-        for name in names:
-            if inputs[name].type != kind or len(inputs[name].shape) != rank:
-                raise ModelContractError(
-                    f"{graph}: expected {name} as {kind} with {rank} axes, "
-                    f"found {inputs[name].type} {list(inputs[name].shape)}"
-                )
-    match inputs["past_keys"].shape:
-        case (int(layers), _, int(heads), _, int(size)):
-            pass
-        case shape:
-            raise ModelContractError(
-                f"{graph}: expected past_keys [layers, batch, heads, past, size] with fixed layers, heads "
-                f"and size, found {list(shape)}"
-            )
-    if (classes := outputs["logits"].shape[-1:]) != (3,):
-        raise ModelContractError(f"{graph}: expected logits [batch, 3], found a last axis of {list(classes)}")
-    return layers, heads, size

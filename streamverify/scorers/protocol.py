@@ -1,7 +1,7 @@
 """The seam between the engine and whatever judges entailment.
 
-Before: `passages.py` cuts passages into windows and `claims.py` reads a claim out of a sentence.
-After: `judge.py` turns the scores into a verdict.
+Before: `passages.py` cuts passages into windows and `claims/reader.py` reads a claim out of a sentence.
+After: `judging/verdict.py` turns the scores into a verdict.
 
 A scorer is plain blocking code. The verifier owns the threads that call it, the deadlines and the
 order; a scorer may be called from several threads at once, at most `Traits.concurrency` of them.
@@ -45,6 +45,11 @@ class Claim:
     """Look at no other windows than `focus` (parts of a sentence against the passage it cites)."""
     together: tuple[tuple[int, ...], ...] = ()
     """Sets of windows to be scored in a joint pass of their own (citations that need two sources)."""
+    hints: tuple[str, ...] = ()
+    """Texts around the claim that tell which windows matter where there are many: the question asked and the
+    sentence before. They are no part of what is judged."""
+    hurried: bool = False
+    """Take as few passes as can be: the machine is behind. A scorer that has no fewer may ignore it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +170,50 @@ class Prepared(Protocol):
     @property
     def from_cache(self) -> int:
         """How many of them needed no work because a cache held them."""
+        ...
+
+
+@runtime_checkable
+class Renewing(Protocol):
+    """A scorer that takes up windows it prepared before without reading their texts again."""
+
+    def renew(self, prepared: Prepared, *, abort: Abort) -> Prepared:
+        """What `prepare` of the same windows would give now. Blocking.
+
+        Args:
+            prepared: of this scorer's `prepare` or `renew`; stays usable.
+            abort: when set, the call ends soon with `ScoringError`.
+
+        Raises:
+            ScoringError: the model failed, or `abort` was set. Operator, or nobody.
+        """
+        ...
+
+
+@runtime_checkable
+class Deferring(Protocol):
+    """A scorer that can leave the work on windows until a claim asks for some of them."""
+
+    def read(self, windows: Sequence[Window], *, abort: Abort) -> Prepared:
+        """As `prepare`, without what a claim may do when it comes. Blocking.
+
+        Args:
+            windows: in passage order; may be empty.
+            abort: when set, the call ends soon with `ScoringError`.
+
+        Raises:
+            ScoringError: the model failed, or `abort` was set. Operator, or nobody.
+        """
+        ...
+
+
+@runtime_checkable
+class Lending(Protocol):
+    """A scorer whose tokens can be read without it, in another process too."""
+
+    @property
+    def reader(self) -> Callable[[str], Sequence[Span]]:
+        """As `token_spans`; can be pickled, and is small beside a model."""
         ...
 
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import onnxruntime as ort
 from numpy.typing import NDArray
-from onnxruntime.capi import onnxruntime_pybind11_state as _state
 
 from streamverify.errors import ModelContractError, ModelNotFoundError, ProviderError, ScoringError
+from streamverify.scorers.onnx_runtime import onnxruntime as ort
+from streamverify.scorers.onnx_runtime import state as _state
 from streamverify.scorers.protocol import Abort
 
 Provider = Literal["cpu", "cuda", "auto"]
@@ -62,7 +62,7 @@ def providers_for(wanted: Provider, available: Sequence[str]) -> list[str]:
     return [_CUDA, _CPU]
 
 
-class Session:
+class OnnxSession:
     """One loaded graph; `run` may be called from any number of threads at once."""
 
     def __init__(self, path: Path, *, provider: Provider = "cpu") -> None:

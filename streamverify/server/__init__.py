@@ -9,10 +9,12 @@
 Needs `pip install 'streamverify[server]'`; importing this package loads nothing of it.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from streamverify._lazy import lazy_names
+
 if TYPE_CHECKING:
+    from streamverify.redaction import Redactor
     from streamverify.server.ag_ui import AgUi
     from streamverify.server.ai_sdk import AiSdk
     from streamverify.server.app import create_app
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from streamverify.server.runs import Runs
     from streamverify.server.settings import Limits, ServeSettings
     from streamverify.server.sse import resumed, sse_response
-    from streamverify.server.veil import Veil
 
 __all__ = [
     "AgUi",
@@ -33,38 +34,27 @@ __all__ = [
     "Limits",
     "Message",
     "Native",
+    "Redactor",
     "Runs",
     "ServeSettings",
     "StreamEvent",
-    "Veil",
     "create_app",
     "resumed",
     "sse_response",
 ]
 
 _HOMES = {
-    "ag_ui": "AgUi",
-    "ai_sdk": "AiSdk",
-    "app": "create_app",
-    "drain": "Drain",
-    "encoding": "Encoder Encoding Message",
-    "native": "Native StreamEvent",
-    "runs": "Runs",
-    "settings": "Limits ServeSettings",
-    "sse": "resumed sse_response",
-    "veil": "Veil",
+    "redaction": "Redactor",
+    "server.ag_ui": "AgUi",
+    "server.ai_sdk": "AiSdk",
+    "server.app": "create_app",
+    "server.drain": "Drain",
+    "server.encoding": "Encoder Encoding Message",
+    "server.native": "Native StreamEvent",
+    "server.runs": "Runs",
+    "server.settings": "Limits ServeSettings",
+    "server.sse": "resumed sse_response",
 }
 """Module to the public names that live in it."""
 
-
-def __getattr__(name: str) -> object:
-    """The public name, its module loaded now."""
-    for module, names in _HOMES.items():
-        if name in names.split():
-            return getattr(import_module(f"{__name__}.{module}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    """The public names."""
-    return list(__all__)
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -2,7 +2,7 @@
 
     RUN_STARTED, CUSTOM streamverify.stream_opened
     TEXT_MESSAGE_START, TEXT_MESSAGE_CONTENT …           what a reader may see
-    CUSTOM streamverify.sentence_closed | .sentence_judged  between them
+    CUSTOM streamverify.sentence_closed | .sentence_judged | .sentence_revised  between them
     TEXT_MESSAGE_END, CUSTOM streamverify.stream_finished, RUN_FINISHED | RUN_ERROR
 
 The value of a CUSTOM event is the native event. Written against version 1.0 of the protocol.
@@ -10,13 +10,13 @@ The value of a CUSTOM event is the native event. Written against version 1.0 of 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 from streamverify.events import Event, StreamFailed, StreamFinished, StreamHalted, StreamOpened, TextReleased
+from streamverify.jsonl import json_text
 from streamverify.server.encoding import Message
 from streamverify.server.native import shown
 from streamverify.types import Passage
@@ -82,7 +82,7 @@ class _AgUiEncoder:
 
 
 def _message(kind: str, **fields: Any) -> Message:
-    return Message(json.dumps({"type": kind, **fields}))
+    return Message(json_text({"type": kind, **fields}))
 
 
 def _custom(name: str, value: object) -> Message:

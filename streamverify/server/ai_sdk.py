@@ -16,7 +16,6 @@ Only chunks that majors 5, 6 and 7 of the npm package `ai` all accept are sent. 
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -26,16 +25,18 @@ from typing import Any, Literal
 
 from streamverify.events import (
     Event,
+    FinalEvent,
     SentenceClosed,
     SentenceJudged,
+    SentenceRevised,
     StreamFailed,
     StreamOpened,
-    Terminal,
     TextReleased,
 )
+from streamverify.jsonl import json_text
 from streamverify.server.encoding import Message
 from streamverify.server.native import shown
-from streamverify.types import Label, Passage, Report, Sentence
+from streamverify.types import Label, Passage, Report, Sentence, Verdict
 
 _WHOLE = "t0"
 """Id of the one text part of an answer that flows."""
@@ -64,10 +65,10 @@ class _AiSdkEncoder:
         self._titles: dict[str, str] = {}
         self._open: str | None = None
         self._waiting: deque[Sentence] = deque()  # closed, their text not all shown
-        self._sentences: dict[int, Sentence] = {}  # closed and not judged yet
-        self._verdicts: dict[int, SentenceJudged] = {}  # judged, their text not all shown
+        self._sentences: dict[int, Sentence] = {}  # closed, and their last verdict not told yet
+        self._verdicts: dict[int, SentenceJudged | SentenceRevised] = {}  # judged, their text not all shown
         self._flow = _Utf16()
-        self._cited: list[dict[str, Any]] = []  # of the one text part
+        self._cited: dict[int, list[dict[str, Any]]] = {}  # of the one text part, by sentence
 
     def encode(self, event: Event) -> list[Message]:
         """The event as chunks of the stream."""
@@ -79,7 +80,7 @@ class _AiSdkEncoder:
                 return self._held(event) if held else self._flowing(event)
             case SentenceClosed():
                 return [self._pending(event.sentence)]
-            case SentenceJudged():
+            case SentenceJudged() | SentenceRevised():
                 return [self._judged(event)]
             case _:
                 return self._end(event)
@@ -125,18 +126,22 @@ class _AiSdkEncoder:
             self._waiting.append(sentence)
         return _data("streamverify", f"s{sentence.index}", {"state": "pending", **self._place(sentence)})
 
-    def _judged(self, event: SentenceJudged) -> Message:
-        sentence = self._sentences.pop(event.index)
+    def _judged(self, event: SentenceJudged | SentenceRevised) -> Message:
+        """A verdict; a later one has the same id, which puts it in the place of the one before."""
+        sentence = self._sentences[event.index]
+        if not event.provisional:
+            del self._sentences[event.index]
         place = self._place(sentence)
         if self._open == _WHOLE:
-            self._cited += self._citations_of(event, *place["utf16"])
+            self._cited[event.index] = self._citations_of(event, *place["utf16"])
         else:
             self._verdicts[event.index] = event
         verdict = event.model_dump(mode="json", exclude={"kind", "seq", "at_ms", "index"})
         return _data("streamverify", f"s{event.index}", {"state": event.label, **place, **verdict})
 
-    def _end(self, event: Terminal) -> list[Message]:
-        chunks = [self._text_end(self._open, None, self._cited)] if self._open else []
+    def _end(self, event: FinalEvent) -> list[Message]:
+        cited = [one for index in sorted(self._cited) for one in self._cited[index]]
+        chunks = [self._text_end(self._open, None, cited)] if self._open else []
         summary = _summary(event.report)
         chunks += [
             _data("streamverify-report", "report", summary),
@@ -158,7 +163,7 @@ class _AiSdkEncoder:
             place["part"] = f"s{sentence.index}"
         return place
 
-    def _text_end(self, part: str, verdict: SentenceJudged | None, cited: list[dict[str, Any]]) -> Message:
+    def _text_end(self, part: str, verdict: Verdict | None, cited: list[dict[str, Any]]) -> Message:
         fields: dict[str, Any] = {"id": part}
         if verdict is not None:
             about = {"index": verdict.index, "label": verdict.label, "score": verdict.score}
@@ -167,7 +172,7 @@ class _AiSdkEncoder:
             fields["citations"] = cited
         return _chunk("text-end", **fields)
 
-    def _citations_of(self, verdict: SentenceJudged | None, start: int, end: int) -> list[dict[str, Any]]:
+    def _citations_of(self, verdict: Verdict | None, start: int, end: int) -> list[dict[str, Any]]:
         if verdict is None or verdict.label is not Label.SUPPORTED:
             return []
         return [
@@ -219,7 +224,7 @@ def _summary(report: Report) -> dict[str, Any]:
 
 
 def _chunk(kind: str, **fields: Any) -> Message:
-    return Message(json.dumps({"type": kind, **fields}))
+    return Message(json_text({"type": kind, **fields}))
 
 
 def _data(name: str, identity: str, value: object) -> Message:

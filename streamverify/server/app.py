@@ -1,21 +1,31 @@
 """The application behind `streamverify serve`: a verifying proxy, and a demo page.
 
 POST /v1/chat/completions, /v1/responses    chat.py, responses.py
-GET  /v1/models                             the upstream's
+GET  /v1/models…, POST /v1/embeddings, …    the upstream's, as they are: they hold no generated text
 GET  /healthz, /readyz                      the process runs; the model is loaded, and it is not stopping
+GET  /metrics                               for Prometheus, where it was asked for
 GET  /, /demo/…, /static/…                  demo_page.py
+     /judge/…                               judging.py, where there are records and it was asked for
 """
 
 from __future__ import annotations
 
+import logging
+import re
+from collections import defaultdict
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+
+import anyio
 
 from streamverify.errors import MissingExtraError
-from streamverify.server.asked import read_request
-from streamverify.server.refusal import RefusedError
+from streamverify.pii.policy import RedactPii
+from streamverify.server.errors import HTTPRefusal
+from streamverify.server.request import read_request
 from streamverify.server.runs import Runs
 from streamverify.server.settings import ServeSettings
+from streamverify.server.traces import traced
 from streamverify.verifier import Verifier
 
 try:
@@ -23,51 +33,84 @@ try:
     from starlette.middleware import Middleware
     from starlette.requests import Request
     from starlette.responses import JSONResponse, Response
-    from starlette.routing import Route
-    from starlette.types import Receive, Scope, Send
+    from starlette.routing import BaseRoute, Mount, Route
+    from starlette.types import ASGIApp, Receive, Scope, Send
 except ModuleNotFoundError as error:
     raise MissingExtraError("server", error.name or "starlette", "streamverify serve") from error
 
 from streamverify.server.chat import relay_chat
 from streamverify.server.demo_page import demo_routes
 from streamverify.server.drain import Answering, Drain
-from streamverify.server.guard import Guard, read_body
-from streamverify.server.outlet import Outlet, answer
-from streamverify.server.relay import Relay, pass_on
+from streamverify.server.exchange import ProxyExchange, fail, pass_through
+from streamverify.server.guard import Guard, read_body, shows
+from streamverify.server.response import ResponseWriter, answer
 from streamverify.server.responses import relay_responses
-from streamverify.server.upstream import Upstream
+from streamverify.server.upstream import IN_LOOP, Upstream
+
+_LOG = logging.getLogger("streamverify.server")
+
+_NOTHING = re.compile(r"(?!)")
+_WITHOUT_ANSWERS = defaultdict(
+    lambda: _NOTHING,
+    GET=re.compile(r"/models(?:/\w[\w.:@+-]*)*", re.ASCII),
+    POST=re.compile(r"/(?:embeddings|moderations|rerank|score|tokenize|detokenize)"),
+)
+"""Paths of the upstream whose answers hold nothing that a model wrote."""
 
 
 def create_app(
-    settings: ServeSettings, verifier: Verifier | None = None, drain: Drain | None = None
+    settings: ServeSettings,
+    verifier: Verifier | None = None,
+    drain: Drain | None = None,
+    *,
+    judging: ASGIApp | None = None,
 ) -> Starlette:
     """The application, for any ASGI server.
 
     Args:
         settings: see `ServeSettings`. The application trusts that without a token no other machine can
             reach it.
-        verifier: in place of one with the embedded model; opened and closed with the application.
+        verifier: in place of one with the embedded model and the settings' observers; opened and closed with
+            the application.
         drain: for whoever stops the server, so that answers end in order (`drain.py` has the steps).
+        judging: the page of `judging.py`, shown under `/judge/`.
 
     Raises:
         MissingExtraError: the server's packages are not installed. Operator.
     """
     drain = drain if drain is not None else Drain()
-    server = _Server(settings, verifier if verifier is not None else Verifier(policy=settings.policy), drain)
-    routes = [Route("/healthz", server.healthz), Route("/readyz", server.readyz)]
+    if verifier is None:
+        verifier = Verifier(
+            model=settings.model,
+            preset=settings.preset,
+            max_lag=settings.max_lag,
+            policy=RedactPii(settings.policy) if settings.redact_pii else settings.policy,
+            on_unverified=settings.on_unverified,
+            observers=(*settings.observers, *filter(None, [settings.metrics])),
+            share=settings.share,
+        )
+    server = _Server(settings, verifier, drain)
+    routes: list[BaseRoute] = [Route("/healthz", server.healthz), Route("/readyz", server.readyz)]
+    if settings.metrics is not None:
+        settings.metrics.watch(verifier)
+        routes.append(Route("/metrics", server.metrics))
     if settings.upstream is not None:
         routes += [
             Route("/v1/chat/completions", server.chat, methods=["POST"]),
             Route("/v1/responses", server.responses, methods=["POST"]),
-            Route("/v1/models", server.models),
+            Route("/v1/{path:path}", server.other, methods=["GET", "POST", "PUT", "PATCH", "DELETE"]),
         ]
     if settings.demo:
-        routes += demo_routes(server.verifier, server.runs, settings.limits.drain_seconds)
+        routes += demo_routes(
+            server.verifier, server.runs, settings.limits.drain_seconds, redact_pii=settings.redact_pii
+        )
+    if judging is not None:
+        routes.append(Mount("/judge", judging))
     return Starlette(
         routes=routes,
         lifespan=server.lifespan,
         middleware=[Middleware(Guard, settings=settings, drain=drain, guarded=("/v1/", "/demo/"))],
-        exception_handlers={RefusedError: _refused},
+        exception_handlers={HTTPRefusal: _refused},
     )
 
 
@@ -110,28 +153,63 @@ class _Server:
         }
         return JSONResponse(body, 200 if ready else 503)
 
+    async def metrics(self, request: Request) -> Response:
+        # Beside the guard, whose bounds are for answers: a busy or a stopping server still tells how it is.
+        metrics, token = self._settings.metrics, self._settings.token
+        assert metrics is not None
+        if token is not None and not shows(request.headers, token):
+            refused = "send the token as Authorization: Bearer"
+            raise HTTPRefusal(401, "invalid_token", refused, {"www-authenticate": "Bearer"})
+        text, kind = await anyio.to_thread.run_sync(metrics.exposition)
+        return Response(text, headers={"content-type": kind})
+
     async def chat(self, request: Request) -> Response:
         return await self._proxy(request, relay_chat)
 
     async def responses(self, request: Request) -> Response:
         return await self._proxy(request, relay_responses)
 
-    async def models(self, request: Request) -> Response:
-        async def work(outlet: Outlet, _answering: Answering) -> None:
+    async def other(self, request: Request) -> Response:
+        limits, path = self._settings.limits, f"/{request.path_params['path']}"
+        if not _WITHOUT_ANSWERS[request.method].fullmatch(path):
+            message = f"{request.method} /v1{path} is not passed on: what it answers would not be verified"
+            raise HTTPRefusal(404, "invalid_request_error", message, code="path_not_verified")
+        posted = request.method == "POST"
+        body = await read_body(request, limits.body_bytes, limits.body_seconds) if posted else None
+
+        async def work(writer: ResponseWriter, _answering: Answering) -> None:
             assert self._upstream is not None
-            async with self._upstream.ask("GET", "/models", request.headers) as found:
-                await pass_on(outlet, found)
+            with traced(self._settings.observers, request.headers) as headers:
+                async with self._upstream.ask(request.method, path, headers, body) as found:
+                    await pass_through(writer, found)
 
         return self._answered(work)
 
-    async def _proxy(self, request: Request, work: Callable[[Relay, Outlet], Awaitable[None]]) -> Response:
+    async def _proxy(
+        self, request: Request, work: Callable[[ProxyExchange, ResponseWriter], Awaitable[None]]
+    ) -> Response:
         limits = self._settings.limits
-        asked = read_request(await read_body(request, limits.body_bytes), self._settings.policy)
+        data = await read_body(request, limits.body_bytes, limits.body_seconds)
+        given = (data, self._settings.policy, self._settings.passages)
+        if len(data) > IN_LOOP:
+            asked = await anyio.to_thread.run_sync(read_request, *given)
+        else:
+            asked = read_request(*given)
+        if self._settings.redact_pii:
+            asked = replace(asked, policy=RedactPii(asked.policy))
         assert self._upstream is not None
         upstream = self._upstream
 
-        async def relayed(outlet: Outlet, answering: Answering) -> None:
-            await work(Relay(self.verifier, upstream, request.headers, asked, answering), outlet)
+        async def relayed(writer: ResponseWriter, answering: Answering) -> None:
+            if not asked.passages:
+                _LOG.warning("a request came without passages: nothing in its answer can be verified")
+                writer.warn("no_passages")
+            with traced(self._settings.observers, request.headers) as headers:
+                exchange = ProxyExchange(self.verifier, upstream, headers, asked, answering)
+                try:
+                    await work(exchange, writer)
+                except Exception as error:  # noqa: BLE001 - whatever it was, the client is told
+                    await fail(writer, error)
 
         return self._answered(relayed)
 
@@ -139,7 +217,7 @@ class _Server:
         return _Written(work, self._drain, self._settings.limits.total_seconds)
 
 
-_Work = Callable[[Outlet, Answering], Awaitable[None]]
+_Work = Callable[[ResponseWriter, Answering], Awaitable[None]]
 
 
 class _Written(Response):
@@ -153,10 +231,10 @@ class _Written(Response):
         """Answer one request."""
         with self._drain.answering() as answering:
             await answer(
-                receive, send, lambda outlet: self._work(outlet, answering), answering, self._seconds
+                receive, send, lambda writer: self._work(writer, answering), answering, self._seconds
             )
 
 
 async def _refused(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, RefusedError)
+    assert isinstance(error, HTTPRefusal)
     return JSONResponse(error.body, error.status, dict(error.headers))

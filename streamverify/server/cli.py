@@ -1,16 +1,18 @@
 """`streamverify serve`.
 
-Before: the shell. After: `app.py`, run by uvicorn.
+Before: the shell. After: `launch.py`, or `crew.py` where several processes serve.
 """
 
 from __future__ import annotations
 
 import os
-from typing import Annotated, Literal
+import secrets
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
-_KEY, _TOKEN = "STREAMVERIFY_UPSTREAM_KEY", "STREAMVERIFY_TOKEN"
+_JUDGES = "STREAMVERIFY_JUDGE_TOKEN"
 
 
 def serve(
@@ -22,70 +24,111 @@ def serve(
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", help="0 for any free one.", min=0, max=65535)] = 8377,
     policy: Annotated[
-        str, typer.Option("--policy", help="For requests that name none: observe, flag, redact or halt.")
+        str,
+        typer.Option("--policy", help="For requests that name none: observe, flag, redact, halt, annotate."),
     ] = "flag",
-    concurrent: Annotated[int, typer.Option("--concurrent", help="Answers in progress at once.")] = 64,
+    on_unverified: Annotated[
+        str,
+        typer.Option(
+            "--on-unverified", help="What cannot be checked, where text is held: withhold or release."
+        ),
+    ] = "withhold",
+    passages: Annotated[
+        Path | None, typer.Option("--passages", help="JSON Lines file or folder, for requests without any.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", help="fast, accurate, cascade, an installed model, or a folder.")
+    ] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option("--preset", help="The model's threshold: strict, balanced or lenient."),
+    ] = None,
+    max_lag: Annotated[
+        float | None,
+        typer.Option(
+            "--max-lag", help="Seconds a sentence may wait for its check; later it is unverified: overloaded."
+        ),
+    ] = None,
+    concurrent: Annotated[
+        int, typer.Option("--concurrent", help="Answers in progress at once, in each worker.")
+    ] = 64,
     max_body: Annotated[int, typer.Option("--max-body", help="Longest request, in bytes.")] = 8 * 2**20,
     timeout: Annotated[float, typer.Option("--timeout", help="Seconds one answer may take.")] = 900.0,
     drain_seconds: Annotated[
         float, typer.Option("--drain-seconds", help="Seconds answers may go on when told to stop.")
     ] = 20.0,
+    records: Annotated[
+        str | None,
+        typer.Option("--records", help="Keep records of answers: SQLite file, or URL of a database."),
+    ] = None,
+    keep: Annotated[
+        str, typer.Option("--keep", help="What records keep of texts: text, redacted, hashes.")
+    ] = "text",
+    judging: Annotated[
+        bool, typer.Option("--judging", help="Serve a page on which people judge what was recorded.")
+    ] = False,
+    judging_tenant: Annotated[
+        str, typer.Option("--judging-tenant", help="Whose records that page shows.")
+    ] = "",
+    redact_pii: Annotated[
+        bool, typer.Option("--redact-pii", help="Take personal data out of every answer.")
+    ] = False,
+    metrics: Annotated[bool, typer.Option("--metrics", help="Answer /metrics, for Prometheus.")] = False,
+    traces: Annotated[
+        bool, typer.Option("--traces", help="Make OpenTelemetry spans; run under opentelemetry-instrument.")
+    ] = False,
+    workers: Annotated[
+        int, typer.Option("--workers", help="Processes that serve the port together.", min=1, max=256)
+    ] = 1,
 ) -> None:
     """Verify the answers of any OpenAI-compatible API on their way through; or show the demo page.
 
     The upstream's key is read from STREAMVERIFY_UPSTREAM_KEY; without it the client's own key is passed
-    on. Other machines may only reach the server with the token in STREAMVERIFY_TOKEN.
+    on. Other machines may only reach the server with the token in STREAMVERIFY_TOKEN. The judging page has
+    a token of its own: STREAMVERIFY_JUDGE_TOKEN, else it is new each time.
 
     On SIGTERM or Ctrl-C new requests are refused with 503, answers in progress may go on for a while and
     then end with an error; a second signal stops at once.
     """
     from streamverify._extras import require  # noqa: PLC0415 - kept out of start-up
-    from streamverify.errors import UsageError  # noqa: PLC0415 - as above
+    from streamverify.server.launch import SERVES, ServeOptions, run_server  # noqa: PLC0415 - loads pydantic
 
     for package in ("uvicorn", "starlette", "sse_starlette"):
         require(package, extra="server", feature="streamverify serve")
-    import uvicorn  # noqa: PLC0415 - an extra
-
-    from streamverify.server.app import create_app  # noqa: PLC0415 - an extra
-    from streamverify.server.asked import PolicyOptions  # noqa: PLC0415 - loads pydantic
-    from streamverify.server.drain import Drain  # noqa: PLC0415 - as above
-    from streamverify.server.process import Process  # noqa: PLC0415 - an extra
-    from streamverify.server.settings import LOOPBACK, Limits, ServeSettings  # noqa: PLC0415 - as above
-
-    token = os.environ.get(_TOKEN) or None
-    if host not in LOOPBACK and token is None:
-        raise UsageError(f"--host {host} can be reached by other machines: set {_TOKEN} to a secret first")
-    settings = ServeSettings(
+    options = ServeOptions(
         upstream=upstream,
-        upstream_key=os.environ.get(_KEY) or None,
-        token=token,
-        policy=PolicyOptions(name=_policy_name(policy)).policy(),
         demo=demo,
-        limits=Limits(
-            body_bytes=max_body, concurrent=concurrent, total_seconds=timeout, drain_seconds=drain_seconds
-        ),
-    )
-    drain = Drain()
-    config = uvicorn.Config(
-        create_app(settings, drain=drain),
         host=host,
         port=port,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
+        policy=policy,
+        on_unverified=on_unverified,
+        passages=str(passages) if passages is not None else None,
+        model=model,
+        preset=preset,
+        max_lag=max_lag,
+        concurrent=concurrent,
+        max_body=max_body,
+        timeout=timeout,
+        drain_seconds=drain_seconds,
+        records=records,
+        keep=keep,
+        judging=judging,
+        judging_tenant=judging_tenant,
+        redact_pii=redact_pii,
+        metrics=metrics,
+        traces=traces,
     )
+    judges = os.environ.get(_JUDGES) or secrets.token_urlsafe(24)
 
     def tell(text: str) -> None:
         typer.echo(f"streamverify: {text}", err=True)
+        if judging and text.startswith(SERVES):
+            typer.echo(f"streamverify: judge at {text.removeprefix(SERVES)}/judge/#{judges}", err=True)
 
-    Process(config, drain, seconds=drain_seconds, tell=tell).run()
+    if workers == 1:
+        run_server(options, tell, judges=judges)
+        return
+    from streamverify.server.crew import run_crew  # noqa: PLC0415 - needs POSIX
 
-
-def _policy_name(name: str) -> Literal["observe", "flag", "redact", "halt"]:
-    from streamverify.errors import UsageError  # noqa: PLC0415 - kept out of start-up
-
-    match name:
-        case "observe" | "flag" | "redact" | "halt":
-            return name
-        case _:
-            raise UsageError(f"--policy: {name!r} is no policy; choose from observe, flag, redact, halt")
+    if code := run_crew(options, workers, tell, judges=judges):
+        raise typer.Exit(code)

@@ -1,54 +1,74 @@
-"""The demo page: the bundled cases, replayed with live badges."""
+"""The demo page: the bundled cases, or what a person pastes, replayed with live badges."""
 
 from __future__ import annotations
 
 import math
-from importlib import resources
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass, replace
 
+from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from streamverify.demo import case_ids, load_case, replay
+from streamverify.demo import Case, case_ids, load_case, replay
 from streamverify.errors import UsageError
-from streamverify.server.asked import PolicyOptions
-from streamverify.server.refusal import RefusedError
+from streamverify.pii import blocked
+from streamverify.pii.policy import RedactPii
+from streamverify.policy import Policy
+from streamverify.server.errors import bad_request
+from streamverify.server.guard import read_body
+from streamverify.server.pages import HEADERS, packaged
+from streamverify.server.pasted import MAX_BODY, read_pasted
+from streamverify.server.request import PolicyOptions
 from streamverify.server.runs import Runs
+from streamverify.server.settings import Limits
 from streamverify.server.sse import resumed, sse_response
+from streamverify.types import Passage
 from streamverify.verifier import Verifier
 
 _TYPES = {"js": "text/javascript", "css": "text/css", "html": "text/html"}
-_FILES = ("grounded-stream.js", "demo.js", "demo.css")
+_FILES = frozenset(
+    {
+        "grounded-stream.js",
+        "answer-view.js",
+        "evidence-panel.js",
+        "follow.js",
+        "make.js",
+        "markdown.js",
+        "styles.js",
+        "summary.js",
+        "demo.js",
+        "demo.css",
+    }
+)
 
-_HEADERS = {
-    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-    "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-    "cache-control": "no-cache",
-}
+_HEADERS = {**HEADERS, "cache-control": "no-cache"}
 
-_MAX_SPEED = 10_000.0
+_MIN_SPEED, _MAX_SPEED = 1.0, 10_000.0
+"""Tokens a second; slower, a replay would hold its place in the server for hours."""
 
 
-def demo_routes(verifier: Verifier, runs: Runs, shutdown: float) -> list[Route]:
-    """The page, its files, the list of cases and the stream of one case.
+def demo_routes(verifier: Verifier, runs: Runs, shutdown: float, *, redact_pii: bool = False) -> list[Route]:
+    """The page, its files, the list of cases, the stream of one case, and of an answer that was pasted.
 
     Args:
         verifier: opened with the application.
         runs: likewise.
         shutdown: see `sse_response`.
+        redact_pii: whether no answer is shown with personal data, whatever policy is chosen, nor a passage.
     """
+    demo = _Demo(verifier, runs, shutdown, redact_pii)
 
     async def page(_request: Request) -> Response:
-        return _file("demo.html")
+        return await _file("demo.html")
 
     async def static(request: Request) -> Response:
         name = request.path_params["name"]
-        return _file(name) if name in _FILES else Response(status_code=404)
+        return await _file(name) if name in _FILES else Response(status_code=404)
 
     async def cases(_request: Request) -> Response:
-        loaded = [load_case(name) for name in case_ids()]
+        loaded = await to_thread.run_sync(_every_case)
         rows = [{"id": c.id, "title": c.title, "domain": c.domain, "question": c.question} for c in loaded]
         return JSONResponse(rows)
 
@@ -58,27 +78,77 @@ def demo_routes(verifier: Verifier, runs: Runs, shutdown: float) -> list[Route]:
             return rest
         asked = request.query_params
         try:
-            case = load_case(asked.get("case", case_ids()[0]))
+            case = await to_thread.run_sync(_case, asked.get("case"))
             options = PolicyOptions.model_validate({"name": asked.get("policy", "flag")})
             speed = float(asked.get("speed", "40"))
         except (UsageError, ValueError) as error:
-            raise RefusedError(400, "invalid_request_error", str(error)) from None
-        if not 0 <= speed <= _MAX_SPEED:
-            raise RefusedError(
-                400, "invalid_request_error", f"speed must be 0 to {_MAX_SPEED:g} tokens a second"
-            )
+            raise bad_request(str(error)) from None
+        if speed and not _MIN_SPEED <= speed <= _MAX_SPEED:
+            span = f"{_MIN_SPEED:g} to {_MAX_SPEED:g} tokens a second"
+            raise bad_request(f"speed must be {span}, or 0 for all at once")
         source = replay(case.answer, speed or math.inf, first_token_after=0.4 if speed else 0.0)
-        told = verifier.stream(source, case.sources(), policy=options.policy(), question=case.question)
-        return sse_response(told, passages=case.sources(), runs=runs, shutdown=shutdown)
+        return await demo.told(source, case.sources(), options.policy(), case.question)
+
+    async def check(request: Request) -> Response:
+        # The body is read first, on every path: a connection with an unread body cannot be used again.
+        body = await read_body(request, MAX_BODY, Limits().body_seconds)
+        rest = resumed(request.headers, runs, shutdown=shutdown)
+        if rest is not None:
+            return rest
+        asked, passages = read_pasted(body)
+        source = replay(asked.answer, asked.speed)
+        return await demo.told(source, passages, asked.options.policy(), asked.question)
 
     return [
         Route("/", page),
         Route("/static/{name}", static),
         Route("/demo/cases", cases),
         Route("/demo/stream", stream),
+        Route("/demo/check", check, methods=["POST"]),
     ]
 
 
-def _file(name: str) -> Response:
-    data = (resources.files("streamverify") / "static" / name).read_bytes()
-    return Response(data, media_type=_TYPES[name.rpartition(".")[2]], headers=_HEADERS)
+@dataclass(frozen=True, slots=True)
+class _Demo:
+    """How an answer is verified and shown, wherever it comes from."""
+
+    verifier: Verifier
+    runs: Runs
+    shutdown: float
+    redact_pii: bool
+
+    async def told(
+        self,
+        source: AsyncGenerator[str, None],
+        passages: Sequence[Passage],
+        policy: Policy,
+        question: str | None,
+    ) -> Response:
+        """The stream of one answer."""
+        shown = passages
+        if self.redact_pii:
+            hiding = RedactPii(policy)
+            policy, shown = hiding, await to_thread.run_sync(_hidden, passages, hiding)
+        stream = self.verifier.stream(source, passages, policy=policy, question=question)
+        return sse_response(stream, passages=shown, runs=self.runs, shutdown=self.shutdown)
+
+
+def _hidden(passages: Sequence[Passage], hiding: RedactPii) -> list[Passage]:
+    """The passages as they may be shown, every other character in its place."""
+
+    def hide(text: str) -> str:
+        return blocked(text, hiding.detector)
+
+    return [replace(p, text=hide(p.text), title=p.title and hide(p.title)) for p in passages]
+
+
+def _every_case() -> list[Case]:
+    return [load_case(name) for name in case_ids()]
+
+
+def _case(name: str | None) -> Case:
+    return load_case(case_ids()[0] if name is None else name)
+
+
+async def _file(name: str) -> Response:
+    return await packaged(name, _TYPES[name.rpartition(".")[2]], _HEADERS)

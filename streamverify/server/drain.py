@@ -14,7 +14,8 @@ from contextlib import contextmanager
 
 import anyio
 
-from streamverify.server.refusal import RefusedError
+from streamverify.errors import StreamStateError
+from streamverify.server.errors import HTTPRefusal
 from streamverify.stream import VerifiedStream
 
 REASON = "the server is stopping"
@@ -23,10 +24,10 @@ LAST_WORDS = 5.0
 """Seconds that an interrupted answer has for its last verdicts and its end."""
 
 
-def stopping() -> RefusedError:
+def stopping() -> HTTPRefusal:
     """What a client is told; another server, or this one started again, may answer it."""
     headers = {"retry-after": "1", "connection": "close"}
-    return RefusedError(503, "server_stopping", f"{REASON}: ask again", headers)
+    return HTTPRefusal(503, "server_stopping", f"{REASON}: ask again", headers)
 
 
 class Answering:
@@ -36,12 +37,15 @@ class Answering:
         self.scope = anyio.CancelScope()
         """Around the work; whoever entered it tells the client when it was cancelled."""
         self.streams: set[VerifiedStream] = set()
-        """Those being read now; they end in order, and everything around them with them."""
+        """Those of its texts; they end in order, and everything around them with them."""
 
     def interrupt(self) -> None:
         """End it: its streams where it has any, else whatever it waits for."""
-        for stream in self.streams:
-            stream.interrupt(REASON)
+        try:
+            for stream in self.streams:
+                stream.interrupt(REASON)
+        except StreamStateError:  # one is not open yet, so nothing came of it
+            self.cut()
         if not self.streams:
             self.cut()
 

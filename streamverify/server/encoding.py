@@ -1,6 +1,6 @@
 """The seam for wire protocols: an encoder turns the events of one run into messages.
 
-Before: `veil.py` took out what the reader may not see.
+Before: `streamverify/redaction.py` took out what the reader may not see.
 After: `runs.py` numbers the messages and keeps them for readers that come back.
 """
 
@@ -9,8 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+from streamverify.errors import MissingExtraError
 from streamverify.events import Event
 from streamverify.types import Passage
+
+try:
+    from sse_starlette import ServerSentEvent
+except ModuleNotFoundError as error:
+    raise MissingExtraError("server", error.name or "sse_starlette", "sse_response") from error
 
 
 class Message(NamedTuple):
@@ -49,11 +55,12 @@ def frame(messages: Sequence[Message], event_id: str) -> bytes:
     A reader that comes back names the last id it saw, so an id must not be told before everything that
     belongs to it.
     """
-    lines: list[str] = []
-    for position, message in enumerate(messages, 1):
-        if position == len(messages):
-            lines.append(f"id: {event_id}\n")
-        if message.event is not None:
-            lines.append(f"event: {message.event}\n")
-        lines.append(f"data: {message.data}\n\n")
-    return "".join(lines).encode()
+    return b"".join(
+        server_sent(message.data, message.event, event_id if position == len(messages) else None)
+        for position, message in enumerate(messages, 1)
+    )
+
+
+def server_sent(data: str, event: str | None = None, event_id: str | None = None) -> bytes:
+    """One server-sent event; the one place that writes them."""
+    return ServerSentEvent(data, event=event, id=event_id, sep="\n").encode()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -11,6 +10,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field, RootModel
 
 from streamverify.events import Event, StreamOpened
+from streamverify.jsonl import json_text
 from streamverify.server.encoding import Message
 from streamverify.types import Passage
 
@@ -43,7 +43,7 @@ class _NativeEncoder:
         """The event; the texts of the passages go before the opening."""
         messages = [Message(event.model_dump_json(), event.kind)]
         if isinstance(event, StreamOpened) and self._passages is not None:
-            messages.insert(0, Message(json.dumps(shown(self._passages)), "passages"))
+            messages.insert(0, Message(json_text(shown(self._passages)), "passages"))
         return messages
 
 

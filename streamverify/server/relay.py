@@ -1,109 +1,119 @@
-"""What both of the proxy's endpoints do: ask the upstream, verify its text, tell errors.
+"""One streamed answer on its way from the upstream to the client, every text in it verified.
 
-Before: `app.py`. After: `chat.py` and `responses.py` know their formats.
+Before: `chat.py` and `responses.py` say what the chunks of their API mean (a `Wire`).
+After: `response.py` writes.
+
+    upstream ─► Wire.chunks ─► ChunkMultiplexer ─┬─ released text, and what keeps its place beside it
+                                                 └─ verdicts, as they happen        ─► client
+    what closes the answer (finish reasons, usage) ─► once every verdict was told   ─► client
+
+Under a policy that lets text flow the upstream's chunks pass as they are, and are checked beside that.
 """
 
 from __future__ import annotations
 
-import json
 import logging
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import AsyncGenerator, AsyncIterable
+from typing import Any, Protocol
 
-from streamverify.errors import StreamInterruptedError
-from streamverify.events import Event
-from streamverify.server.asked import Asked
-from streamverify.server.drain import Answering
-from streamverify.server.outlet import Outlet
-from streamverify.server.refusal import RefusedError
+from streamverify.adapters import ChannelKey, Released, Translator
+from streamverify.adapters.multiplexer import ChunkMultiplexer
+from streamverify.events import Event, StreamHalted, TextReleased
+from streamverify.redaction import Redactor
+from streamverify.server.exchange import ProxyExchange
+from streamverify.server.fields import Withheld
+from streamverify.server.response import ResponseWriter
 from streamverify.server.runs import log_failed_check
-from streamverify.server.upstream import Answer, Upstream, UpstreamError
-from streamverify.server.veil import Veil
-from streamverify.sources import Source
-from streamverify.types import Report
-from streamverify.verifier import Verifier
+from streamverify.server.upstream import Answer
+from streamverify.stream import VerifiedStream
 
 _LOG = logging.getLogger("streamverify.server")
 
-
-@dataclass(frozen=True, slots=True)
-class Relay:
-    """One request on its way to the upstream and back."""
-
-    verifier: Verifier
-    upstream: Upstream
-    headers: Mapping[str, str]
-    """Of the client's request."""
-    asked: Asked
-    answering: Answering
-
-    async def verified(self, source: Source) -> AsyncGenerator[Event, None]:
-        """The events of a verified text, as the client may see them; raises what the source raises."""
-        asked, veil = self.asked, Veil()
-        async with self.verifier.stream(
-            source, asked.passages, policy=asked.policy, question=asked.question
-        ) as stream:
-            self.answering.streams.add(stream)
-            try:
-                async for event in stream:
-                    log_failed_check(event, "of the proxy")
-                    yield veil(event)
-            finally:
-                self.answering.streams.discard(stream)
-
-    async def report(self, text: str) -> Report:
-        """The report on a whole text, as the client may see it."""
-        report: Report | None = None
-        async with aclosing(self.verified(text)) as events:
-            async for event in events:
-                report = getattr(event, "report", report)
-        assert report is not None
-        return report
+Chunk = dict[str, Any]
 
 
-async def pass_on(outlet: Outlet, answer: Answer) -> None:
-    """The upstream's answer as it is; for errors and for what is not verified."""
-    headers = {"content-type": answer.header("content-type") or "application/json"}
-    for name in ("retry-after", "x-request-id"):
-        if (value := answer.header(name)) is not None:
-            headers[name] = value
-    await outlet.whole(answer.status, await answer.read(), headers)
+class Wire(Translator[Chunk], Protocol):
+    """One API's chunks, for one answer."""
+
+    withheld: Withheld
+    """What was kept back because nobody can judge it."""
+
+    def chunks(self, answer: Answer) -> AsyncGenerator[Chunk, None]:
+        """The upstream's chunks; raises where the answer ends before it is complete."""
+        ...
+
+    def closes(self, chunk: Chunk) -> bool:
+        """Whether a chunk belongs to the answer's end, behind the last verdict."""
+        ...
+
+    def verdict(self, key: ChannelKey, event: Event) -> Chunk:
+        """A chunk for an event beside the text."""
+        ...
+
+    def note(self, names: list[str]) -> Chunk:
+        """A chunk that tells the names of fields that were kept back."""
+        ...
+
+    def halting(self, released: Released) -> list[Chunk]:
+        """What closes an answer that the policy stopped."""
+        ...
+
+    async def write(self, writer: ResponseWriter, chunk: Chunk) -> None:
+        """One chunk to the client."""
+        ...
+
+    async def end(self, writer: ResponseWriter) -> None:
+        """The end of the answer."""
+        ...
 
 
-async def json_of(answer: Answer) -> dict[str, Any]:
-    """The upstream's answer in one piece.
-
-    Raises:
-        RefusedError: 502, it is no JSON object. Operator.
-    """
-    try:
-        value = json.loads(await answer.read())
-    except ValueError:
-        value = None
-    if not isinstance(value, dict):
-        raise RefusedError(502, "upstream_error", "the upstream's answer is no JSON object")
-    return value
+async def relay_stream(exchange: ProxyExchange, writer: ResponseWriter, answer: Answer, wire: Wire) -> None:
+    """Answer one request with a stream; raises whatever the upstream's stream raises."""
+    await _Relayed(exchange, writer, wire, wire.chunks(answer)).run()
 
 
-async def fail(outlet: Outlet, error: Exception) -> None:
-    """Tell an error inside a stream that has begun, or as the response where it has not."""
-    if isinstance(error, RefusedError | StreamInterruptedError):
-        raise error
-    if isinstance(error, UpstreamError):
-        told = error.error
-    else:
-        # The message of a foreign error may hold addresses: it is for the operator.
-        _LOG.warning("an answer was cut off: %s: %s", type(error).__name__, error)
-        told = {"message": f"the answer was cut off: {type(error).__name__}", "type": "upstream_error"}
-    if not outlet.started:
-        await outlet.json({"error": told}, 502)
-        return
-    await outlet.event({"error": told})
-    await outlet.end()
+class _Relayed:
+    def __init__(
+        self, exchange: ProxyExchange, writer: ResponseWriter, wire: Wire, source: AsyncIterable[Chunk]
+    ) -> None:
+        self._exchange, self._writer, self._wire = exchange, writer, wire
+        self._redactors: dict[ChannelKey, Redactor] = {}
+        self._halted = False
+        self._multiplexer: ChunkMultiplexer[Chunk] = ChunkMultiplexer(
+            source, wire, self._open, holds=exchange.asked.policy.holds_text, on_event=self._tell
+        )
 
+    async def run(self) -> None:
+        closing: list[Chunk] = []
+        self._multiplexer.start()
+        try:
+            async for chunk in self._multiplexer.chunks:
+                if self._wire.closes(chunk):
+                    closing.append(chunk)
+                else:
+                    await self._wire.write(self._writer, chunk)
+        finally:
+            await self._multiplexer.stop()
+        if self._halted:
+            closing = self._wire.halting(self._multiplexer.released)
+        if names := self._wire.withheld.names:
+            _LOG.info("kept back what cannot be verified: %s", ", ".join(names))
+            if self._exchange.asked.events:
+                closing.insert(0, self._wire.note(names))
+        for chunk in closing:
+            await self._wire.write(self._writer, chunk)
+        await self._wire.end(self._writer)
 
-def about(event: Event) -> dict[str, Any]:
-    """An event as it stands beside the text."""
-    return event.model_dump(mode="json")
+    def _open(self, pieces: AsyncIterable[str]) -> VerifiedStream:
+        stream = self._exchange.stream(pieces)
+        self._exchange.answering.streams.add(stream)
+        return stream
+
+    def _tell(self, key: ChannelKey, event: Event) -> None:
+        log_failed_check(event, "of the proxy")
+        self._halted = self._halted or isinstance(event, StreamHalted)
+        if not self._exchange.asked.events:
+            return
+        for seen in self._redactors.setdefault(key, Redactor())(event):
+            if not isinstance(seen, TextReleased):
+                self._multiplexer.chunks.put(self._wire.verdict(key, seen))

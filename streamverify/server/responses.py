@@ -1,217 +1,217 @@
 """`/v1/responses`: the upstream's events with verified text; verdicts are events of their own type.
 
-The text of an answer comes five times over this protocol: in deltas, and whole in the four events that
-close it. Deltas are replaced by what may be shown, and the closing events repeat that. A verdict is an
-event `streamverify.<kind>` whose field `streamverify` is the native event. Events are numbered anew.
-
-Annotations, whose places count in the text as generated, and `logprobs`, which would repeat it token by
-token, are left out where the policy may change text.
+A verdict is an event `streamverify.<kind>` whose field `streamverify` is the native event. Events are
+numbered anew. Each content part, text or refusal, is verified by itself, however the parts are interleaved;
+what repeats its text (`done` events, items, the response) repeats what was released. Under a policy that
+holds text everything is built anew (`response_fields.py`); annotations, whose places count in the text as
+generated, `logprobs` and reasoning are left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
-from streamverify.events import StreamHalted, TextReleased
-from streamverify.server.outlet import Outlet
-from streamverify.server.relay import Relay, about, fail, json_of, pass_on
+from streamverify.adapters import ChannelKey, Move, PassThrough, Released, TextDelta, TextEnd
+from streamverify.events import Event
+from streamverify.server.errors import bad_upstream
+from streamverify.server.exchange import ProxyExchange, about, pass_on
+from streamverify.server.fields import Withheld, identifier, mapping
+from streamverify.server.relay import Chunk, relay_stream
+from streamverify.server.response import ResponseWriter
+from streamverify.server.response_fields import FIELD, STOPPED, Place, ResponseFields, parts_of, place_in
 from streamverify.server.upstream import Answer
 
 PATH = "/responses"
 
-_DELTA, _DONE = "response.output_text.delta", "response.output_text.done"
-_ADDED = "response.output_text.annotation.added"
+_LAST = frozenset({"response.completed", "response.incomplete", "response.failed"})
+_BEGIN = frozenset({"response.created", "response.queued", "response.in_progress"})
+_ADDED = frozenset({"response.output_item.added", "response.content_part.added"})
 
 
-class _Place(NamedTuple):
-    """Where a text stands in a response."""
-
-    output: int
-    content: int
-
-
-async def relay_responses(relay: Relay, outlet: Outlet) -> None:
+async def relay_responses(exchange: ProxyExchange, writer: ResponseWriter) -> None:
     """Answer one request.
 
     Raises:
-        RefusedError: the upstream cannot be reached.
+        HTTPRefusal: the upstream cannot be reached.
     """
-    async with relay.upstream.ask("POST", PATH, relay.headers, relay.asked.payload) as answer:
-        if answer.status >= 400:
-            await pass_on(outlet, answer)
-        elif relay.asked.stream:
-            await _Events(relay, outlet, answer).run()
+    asked = exchange.asked
+    async with exchange.upstream.ask("POST", PATH, exchange.headers, asked.payload) as answer:
+        if not answer.ok:
+            await pass_on(writer, answer)
+        elif asked.stream:
+            wire = ResponsesWire(ResponseFields(asked.body), strict=asked.policy.holds_text)
+            await relay_stream(exchange, writer, answer, wire)
         else:
-            await _whole(relay, outlet, answer)
+            await _whole(exchange, writer, await answer.json())
 
 
-async def _whole(relay: Relay, outlet: Outlet, answer: Answer) -> None:
-    body = await json_of(answer)
-    reports = []
-    for part in (part for item in body.get("output") or [] for part in _texts(item)):
-        report = await relay.report(part["text"])
-        _show(part, report.released, holding=relay.asked.policy.holds_text)
-        reports.append(report.model_dump(mode="json"))
-        if report.outcome == "halted":
-            body |= _STOPPED
-    if relay.asked.events:
-        body["streamverify"] = {"reports": reports}
-    await outlet.json(body)
+class ResponsesWire:
+    """The events of one streamed response; see `Wire`."""
 
-
-_STOPPED: dict[str, Any] = {"status": "incomplete", "incomplete_details": {"reason": "content_filter"}}
-
-
-class _Events:
-    """One streamed response."""
-
-    def __init__(self, relay: Relay, outlet: Outlet, answer: Answer) -> None:
-        self._relay, self._outlet, self._answer = relay, outlet, answer
-        self._holding = relay.asked.policy.holds_text
+    def __init__(self, fields: ResponseFields, *, strict: bool) -> None:
+        """Nothing was read yet; with `strict` only what is known may pass."""
+        self._fields, self._strict = fields, strict
+        self.withheld: Withheld = fields.withheld
         self._number = 0
-        self._shown: dict[_Place, str] = {}
-        self._response: dict[str, Any] = {}
-        self._item: dict[str, Any] = {}
-        self._halted = False
-        self._after: list[dict[str, Any]] = []  # came while a text was being verified
+        self._texts: dict[Place, str] = {}  # as far as the upstream told them
+        self._kinds: dict[Place, str] = {}
+        self._ended: set[Place] = set()
+        self._ids: dict[int, str] = {}
+        self._items: dict[int, Chunk] = {}
+        self._told: set[tuple[Place, str]] = set()
+        self._told_items: set[int] = set()
+        self._response: Chunk = {}
+        self._complete = False
 
-    async def run(self) -> None:
-        try:
-            async with aclosing(self._answer.events()) as events:
-                async for event in events:
-                    waiting = [event]
-                    while waiting and not self._halted:
-                        await self._take(waiting.pop(0), events)
-                        waiting, self._after = self._after + waiting, []
-                    if self._halted:
-                        break
-        except Exception as error:  # noqa: BLE001 - whatever the upstream raised is told to the client
-            await fail(self._outlet, error)
+    async def chunks(self, answer: Answer) -> AsyncGenerator[Chunk, None]:
+        """The upstream's events.
+
+        Raises:
+            HTTPRefusal: the upstream stopped before its answer was complete.
+        """
+        async with aclosing(answer.events()) as events:
+            async for event in events:
+                self._complete = self._complete or event.get("type") in _LAST
+                yield event
+        if not self._complete:
+            raise bad_upstream("upstream_incomplete", "the upstream stopped before its answer was complete")
+
+    def closes(self, chunk: Chunk) -> bool:
+        """Whether it is the whole response."""
+        return chunk.get("type") in _LAST
+
+    def read(self, chunk: Chunk, released: Released) -> Iterator[Move[Chunk]]:
+        """Deltas are text, and so is what an event that repeats a text says beyond them."""
+        kind = str(chunk.get("type"))
+        self._remember(kind, chunk)
+        if kind in ("response.output_text.delta", "response.refusal.delta"):
+            place = place_in(chunk)
+            self._kinds.setdefault(place, kind.split(".")[1])
+            if isinstance(chunk.get("delta"), str):
+                yield from self._say(place, chunk["delta"])
             return
-        if self._halted:
-            await self._stop()
-        await self._outlet.end()
+        parts = list(parts_of(kind, chunk))
+        opens = kind in _ADDED or kind in _BEGIN
+        may_pass = not self._strict or self._fields.knows(kind, chunk)
+        if opens and may_pass:  # before the text that comes with it
+            yield PassThrough(partial(self._built, kind, chunk, None))
+        for place, part, text in parts:
+            self._kinds.setdefault(place, part)
+            known = self._texts.get(place, "")
+            if text.startswith(known):
+                yield from self._say(place, text[len(known) :])
+            if not opens:
+                self._ended.add(place)
+                yield TextEnd(place)
+        if not opens and may_pass:
+            yield PassThrough(partial(self._built, kind, chunk, released))
 
-    async def _take(self, event: dict[str, Any], events: AsyncGenerator[dict[str, Any], None]) -> None:
-        """Verify a text from its first event on; pass on any other event."""
-        kind = event.get("type")
-        if kind == _DELTA or (kind == _DONE and _place(event) not in self._shown and event.get("text")):
-            await self._verify(event, events)
-        else:
-            await self._pass(event)
+    def sent(self, chunk: Chunk) -> None:
+        """Remember which outputs and texts the client knows to be complete."""
+        kind = str(chunk.get("type"))
+        if kind == "response.output_item.done":
+            self._told_items.add(place_in(chunk)[0])
+        elif kind in ("response.output_text.done", "response.refusal.done", "response.content_part.done"):
+            self._told.add((place_in(chunk), kind))
 
-    async def _verify(self, first: dict[str, Any], events: AsyncGenerator[dict[str, Any], None]) -> None:
-        place = _place(first)
-        released: list[str] = []
-        async with (
-            aclosing(self._pieces(first, events)) as pieces,
-            aclosing(self._relay.verified(pieces)) as told,
-        ):
-            async for event in told:
-                if isinstance(event, TextReleased):
-                    released.append(event.text)
-                    delta: dict[str, Any] = {"type": _DELTA, "delta": event.text, "logprobs": []}
-                    for name in ("item_id", "output_index", "content_index"):
-                        delta[name] = first.get(name)
-                    if event.text:
-                        await self._write(delta)
-                elif self._relay.asked.events:
-                    await self._write({"type": f"streamverify.{event.kind}", "streamverify": about(event)})
-                self._halted = self._halted or isinstance(event, StreamHalted)
-        self._shown[place] = "".join(released)
+    def halted(self, released: Released) -> tuple[Chunk, ...]:  # noqa: ARG002 - the protocol's signature
+        """Nothing: see `halting`."""
+        return ()
 
-    async def _pieces(
-        self, first: dict[str, Any], events: AsyncGenerator[dict[str, Any], None]
-    ) -> AsyncGenerator[str, None]:
-        """The deltas of one text; what belongs to others is kept, or passed on where it cannot matter."""
-        if first.get("type") == _DONE:
-            yield first["text"]
-            self._after.append(first)
-            return
-        yield first.get("delta") or ""
-        async for event in events:
-            kind, here = event.get("type"), _place(event) == _place(first)
-            if kind == _DELTA and here:
-                yield event.get("delta") or ""
-            elif kind == _ADDED:
-                await self._pass(event)
-            else:
-                # Its end; or the end of the response, from an upstream that does not tell that of a text.
-                self._after.append(event)
-                return
-
-    async def _pass(self, event: dict[str, Any]) -> None:
-        match event.get("type"):
-            case "response.created" | "response.in_progress":
-                self._response = event.get("response") or {}
-            case "response.output_item.added":
-                self._item = event.get("item") or {}
-            case "response.output_text.annotation.added" if self._holding:
-                return
-            case "response.output_text.done":
-                self._close(event, _place(event))
-            case "response.content_part.done":
-                self._close(event.get("part") or {}, _place(event))
-            case "response.output_item.done":
-                self._close_item(event.get("item") or {}, event.get("output_index", 0))
-            case "response.completed" | "response.incomplete" | "response.failed":
-                for output, item in enumerate((event.get("response") or {}).get("output") or []):
-                    self._close_item(item, output)
-            case _:
-                pass
-        await self._write(event)
-
-    def _close_item(self, item: dict[str, Any], output: int) -> None:
-        for content, part in enumerate(item.get("content") or []):
-            if isinstance(part, dict) and part.get("type") == "output_text":
-                self._close(part, _Place(output, content))
-
-    def _close(self, part: dict[str, Any], place: _Place) -> None:
-        if "text" in part:
-            # A text never seen before was never verified: where text is held, it is not shown.
-            shown = self._shown.get(place, "" if self._holding else part["text"])
-            _show(part, shown, holding=self._holding)
-
-    async def _stop(self) -> None:
+    def halting(self, released: Released) -> list[Chunk]:
         """The closing events, which the upstream was not let to send."""
-        place, text = list(self._shown.items())[-1]
-        where = {
-            "item_id": self._item.get("id"),
-            "output_index": place.output,
-            "content_index": place.content,
-        }
-        part = {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
-        item = {**self._item, "status": "incomplete", "content": [part]}
-        ids = {"output_index": place.output, "item": item}
-        await self._write({"type": _DONE, **where, "text": text, "logprobs": []})
-        await self._write({"type": "response.content_part.done", **where, "part": part})
-        await self._write({"type": "response.output_item.done", **ids})
-        response = {**self._response, **_STOPPED, "output": [item]}
-        await self._write({"type": "response.incomplete", "response": response})
+        made: list[Chunk] = []
+        for place in sorted(self._texts):
+            kind, where = self._kinds[place], self._where(place)
+            part = self._fields.part(kind, released(place).text)
+            closing = [
+                {"type": f"response.{kind}.done", **where, FIELD[kind]: part[FIELD[kind]], "logprobs": []},
+                {"type": "response.content_part.done", **where, "part": part},
+            ]
+            made += [event for event in closing if (place, event["type"]) not in self._told]
+        output = []
+        for index, item in sorted(self._items.items()):
+            shown = {**self._fields.item(item, index, released), "status": "incomplete"}
+            places = sorted(place for place in self._texts if place[0] == index)
+            if places:
+                shown["content"] = [self._fields.part(self._kinds[p], released(p).text) for p in places]
+            output.append(shown)
+            if index not in self._told_items:
+                made.append({"type": "response.output_item.done", "output_index": index, "item": shown})
+        response = {**self._fields.response(self._response, None), **STOPPED, "output": output}
+        return [*made, {"type": "response.incomplete", "response": response}]
 
-    async def _write(self, event: dict[str, Any]) -> None:
-        event["sequence_number"] = self._number
-        self._number += 1
-        await self._outlet.event(event, event.get("type"))
+    def verdict(self, key: ChannelKey, event: Event) -> Chunk:
+        """An event of its own type."""
+        assert isinstance(key, tuple)
+        where = {"output_index": key[0], "content_index": key[1]}
+        return {"type": f"streamverify.{event.kind}", **where, "streamverify": about(event)}
+
+    def note(self, names: list[str]) -> Chunk:
+        """An event of its own type."""
+        return {"type": "streamverify.withheld", "streamverify_withheld": names}
+
+    async def write(self, writer: ResponseWriter, chunk: Chunk) -> None:
+        """With its number."""
+        number, self._number = self._number, self._number + 1
+        await writer.event({**chunk, "sequence_number": number}, str(chunk.get("type")))
+
+    async def end(self, writer: ResponseWriter) -> None:
+        """Nothing more."""
+        await writer.end()
+
+    def _remember(self, kind: str, chunk: Chunk) -> None:
+        if kind in _BEGIN:
+            self._response = mapping(chunk.get("response"))
+        elif kind.startswith("response.output_item."):
+            index, item = place_in(chunk)[0], mapping(chunk.get("item"))
+            self._items[index] = item
+            self._know(index, item.get("id"))
+        elif "output_index" in chunk:
+            self._know(place_in(chunk)[0], chunk.get("item_id"))
+
+    def _know(self, output: int, item_id: object) -> None:
+        if (known := identifier(item_id)) is not None:
+            self._ids[output] = known
+
+    def _say(self, place: Place, text: str) -> Iterator[Move[Chunk]]:
+        if text and place in self._ended:
+            self.withheld.add("text after its end")
+        elif text:
+            self._texts[place] = self._texts.get(place, "") + text
+            yield TextDelta(place, text, partial(self._delta, place))
+
+    def _delta(self, place: Place, text: str) -> Chunk:
+        made: dict[str, Any] = {"type": f"response.{self._kinds[place]}.delta", **self._where(place)}
+        return {**made, "delta": text, "logprobs": []}
+
+    def _where(self, place: Place) -> Chunk:
+        return {"item_id": self._ids.get(place[0]), "output_index": place[0], "content_index": place[1]}
+
+    def _built(self, kind: str, chunk: Chunk, released: Released | None) -> Chunk:
+        return self._fields.event(kind, chunk, released)
 
 
-def _place(event: dict[str, Any]) -> _Place:
-    return _Place(event.get("output_index", 0), event.get("content_index", 0))
-
-
-def _texts(item: object) -> list[dict[str, Any]]:
-    content = item.get("content") if isinstance(item, dict) else None
-    parts = content if isinstance(content, list) else []
-    return [
-        part
-        for part in parts
-        if isinstance(part, dict) and part.get("type") == "output_text" and part.get("text")
-    ]
-
-
-def _show(part: dict[str, Any], text: str, *, holding: bool) -> None:
-    part["text"] = text
-    if holding:
-        part |= {name: [] for name in ("annotations", "logprobs") if name in part}
+async def _whole(exchange: ProxyExchange, writer: ResponseWriter, body: Chunk) -> None:
+    if not isinstance(body.get("output"), list):
+        raise bad_upstream("upstream_shape", "the upstream's answer has no list of outputs")
+    strict = exchange.asked.policy.holds_text
+    fields, shown, reports = ResponseFields(exchange.asked.body), {}, []
+    stopped: Chunk = {}
+    for place, _, text in parts_of("", {"response": body}):
+        if text:
+            report = await exchange.report(text)
+            shown[place] = report.released
+            reports.append(report.model_dump(mode="json"))
+            stopped = STOPPED if report.outcome == "halted" else stopped
+    if strict:
+        body = fields.response(body, shown.get)
+    body |= stopped
+    if exchange.asked.events:
+        body["streamverify"] = {"reports": reports}
+        if fields.withheld.names:
+            body["streamverify"]["withheld"] = fields.withheld.names
+    await writer.json(body)

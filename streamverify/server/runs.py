@@ -26,13 +26,14 @@ from streamverify.errors import StreamInterruptedError, StreamStateError, UsageE
 from streamverify.events import (
     Event,
     SentenceJudged,
+    SentenceRevised,
     StreamFailed,
     StreamFinished,
     StreamHalted,
     TextReleased,
 )
+from streamverify.redaction import Redactor
 from streamverify.server.encoding import Encoding, frame
-from streamverify.server.veil import Veil
 from streamverify.stream import VerifiedStream
 from streamverify.types import Passage
 
@@ -41,8 +42,8 @@ _LOG = logging.getLogger("streamverify.server")
 
 def log_failed_check(event: Event, run: str) -> None:
     """Tell the operator why a check failed, since the reader is not told."""
-    if isinstance(event, SentenceJudged) and event.reason.startswith("scorer_failed"):
-        _LOG.warning("run %s, sentence %d: %s", run, event.index, event.reason)
+    if isinstance(event, SentenceJudged | SentenceRevised) and event.reason == "scorer_failed":
+        _LOG.warning("run %s, sentence %d: %s", run, event.index, event.why)
 
 
 class Frame(NamedTuple):
@@ -77,7 +78,7 @@ class Run:
         self._stream, self._opened = stream, False
         self._encoding = encoding
         self._encoder = encoding.encoder(self.id, passages)
-        self._veil = Veil(reveal=reveal, error_details=error_details)
+        self._redact = Redactor(reveal=reveal, error_details=error_details)
         self._ring: deque[Frame] = deque()
         self._size = 0
         self._capacity = 0
@@ -146,20 +147,20 @@ class Run:
             await self._pull(self._next)
 
     async def _pull(self, seq: int) -> None:
-        """Take event `seq` from the stream, unless another reader does so first."""
+        """Take events from the stream up to `seq`, unless another reader does so first."""
         async with self._pulling:
-            if seq != self._next or self.ended:
-                return
-            event = await anext(self._stream)
-            self._put(event)
-            if isinstance(event, StreamFailed):
-                await self._settle()
+            while self._next <= seq and not self.ended:
+                event = await anext(self._stream)
+                log_failed_check(event, self.id)
+                for seen in self._redact(event):
+                    self._put(seen)
+                if isinstance(event, StreamFailed):
+                    await self._settle()
 
     def _put(self, event: Event) -> None:
-        log_failed_check(event, self.id)
         self.shown = self.shown or isinstance(event, TextReleased)
         self.ended = isinstance(event, StreamFinished | StreamHalted | StreamFailed)
-        messages = self._encoder.encode(self._veil(event))
+        messages = self._encoder.encode(event)
         data = frame(messages, f"{self.id}:{event.seq}") if messages else b""
         self._ring.append(Frame(event.seq, data))
         self._size += len(data)

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, get_args
 
+from streamverify.calibration import PresetName
 from streamverify.errors import UsageError
+from streamverify.observe import Observer
 from streamverify.policy import Flag, Policy
+from streamverify.streaming.session import OnUnverified
+from streamverify.types import Passage
+
+if TYPE_CHECKING:
+    from streamverify.monitor.prometheus import PrometheusObserver
+    from streamverify.scorers.named import Share
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 """Names of this machine that no other machine can reach."""
@@ -18,6 +27,10 @@ class Limits:
 
     body_bytes: int = 8 * 2**20
     """Longest request."""
+    body_seconds: float = 30.0
+    """For a request's body to arrive."""
+    answer_bytes: int = 32 * 2**20
+    """Longest whole answer of the upstream, and longest single event of a stream."""
     concurrent: int = 64
     """Answers in progress; one more is refused with 429."""
     connect_seconds: float = 10.0
@@ -33,11 +46,9 @@ class Limits:
         """Refuse bounds nothing can meet."""
         if not 0 <= self.drain_seconds < math.inf:
             raise UsageError("drain_seconds must be 0 or more, and finite")
-        if (
-            min(self.body_bytes, self.concurrent, self.connect_seconds, self.idle_seconds, self.total_seconds)
-            <= 0
-        ):
-            raise UsageError("every limit must be above 0")
+        for name in (limit.name for limit in fields(self) if limit.name != "drain_seconds"):
+            if not getattr(self, name) > 0:
+                raise UsageError(f"{name} must be above 0, not {getattr(self, name)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,15 +63,39 @@ class ServeSettings:
     """What clients must show; None only where no other machine can reach the server."""
     policy: Policy = field(default_factory=Flag)
     """For requests that name none."""
+    redact_pii: bool = False
+    """Whether personal data is taken out of every answer, proxied or on the demo page, whatever its policy;
+    see `RedactPii`. The page for people who judge shows what records keep."""
+    on_unverified: OnUnverified = "withhold"
+    """For requests that do not say; see `Verifier`."""
+    passages: tuple[Passage, ...] = ()
+    """For requests that hold none."""
     demo: bool = False
     """Whether there is a demo page."""
+    judging: bool = False
+    """Whether there is a page on which people judge what was recorded."""
+    model: str | None = None
+    """What judges, as `Verifier` takes it; None for the model that comes with the library."""
+    preset: PresetName | None = None
+    """The threshold, as `Verifier` takes it; None for the model's own."""
+    max_lag: float | None = None
+    """Seconds a sentence may wait for its check, as `Verifier` takes it; None for as long as it takes."""
     limits: Limits = field(default_factory=Limits)
+    observers: tuple[Observer, ...] = ()
+    """Told of every answer; they stay the caller's to close. An `OpenTelemetryObserver` among them has a span
+    for each proxied request too, and the upstream is told of it."""
+    metrics: PrometheusObserver | None = None
+    """What `/metrics` tells; also told of every answer. None for no such path."""
+    share: Share | None = None
+    """Of the machine, where other processes serve beside this one; as `Verifier` takes it."""
 
     def __post_init__(self) -> None:
         """Refuse addresses and secrets that cannot be used."""
         if self.upstream is not None and not self.upstream.startswith(("http://", "https://")):
             raise UsageError(f"the upstream must begin with http:// or https://, not {self.upstream!r}")
-        if self.upstream is None and not self.demo:
-            raise UsageError("nothing to serve: name an upstream, or ask for the demo page")
+        if self.upstream is None and not self.demo and not self.judging:
+            raise UsageError("nothing to serve: name an --upstream, or ask for --demo or --judging")
+        if self.on_unverified not in get_args(OnUnverified):
+            raise UsageError(f"on_unverified must be 'release' or 'withhold', not {self.on_unverified!r}")
         if self.token is not None and len(self.token) < 16:
             raise UsageError("the token must have 16 characters or more")

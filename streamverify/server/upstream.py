@@ -1,31 +1,64 @@
-"""The seam to the upstream's API, over whichever HTTP client is installed.
+"""The seam to the upstream's API.
 
 Before: `chat.py` and `responses.py`. After: an OpenAI-compatible server.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import asynccontextmanager
-from importlib import import_module
-from types import ModuleType, TracebackType
-from typing import Any, Self
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing, asynccontextmanager
+from types import TracebackType
+from typing import Any, Self, cast
+
+import anyio
 
 from streamverify.errors import MissingExtraError
-from streamverify.server.refusal import RefusedError
+from streamverify.jsonl import strict_json
+from streamverify.server.errors import HTTPRefusal, bad_upstream
+from streamverify.server.fields import error_in
 from streamverify.server.settings import Limits
+from streamverify.server.traces import HEADERS
 
-_FORWARDED = ("openai-organization", "openai-project")
+try:
+    import httpx2
+except ModuleNotFoundError as error:
+    raise MissingExtraError("server", error.name or "httpx2", "streamverify serve") from error
+
+_FORWARDED = ("openai-organization", "openai-project", *HEADERS)
 """Request headers that mean something to the upstream, besides the key."""
+
+IN_LOOP = 65_536
+"""Longest JSON that is parsed in the event loop, in bytes; longer ones are parsed in a thread."""
+
+
+class UpstreamError(Exception):
+    """The upstream's own error in the middle of its answer."""
+
+    def __init__(self, error: object) -> None:
+        """Keep what a client may be told of it."""
+        super().__init__("the upstream ended its answer with an error")
+        self.error = error_in(error)
 
 
 class Answer:
     """A response of the upstream whose body has not been read."""
 
-    def __init__(self, response: Any) -> None:
-        self._response = response
+    def __init__(self, response: httpx2.Response, limit: int) -> None:
+        """Read nothing.
+
+        Args:
+            response: with its status and headers.
+            limit: most bytes of a whole body, or of one event.
+        """
+        self._response, self._limit = response, limit
         self.status: int = response.status_code
+        self.done = False
+        """Whether the stream ended with `[DONE]`."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether this is an answer, and no error, redirection or the like."""
+        return 200 <= self.status < 300
 
     def header(self, name: str) -> str | None:
         """A response header."""
@@ -33,65 +66,91 @@ class Answer:
         return value
 
     async def read(self) -> bytes:
-        """The whole body."""
-        body: bytes = await self._response.aread()
-        return body
+        """The whole body.
+
+        Raises:
+            HTTPRefusal: 502, it is longer than the limit.
+        """
+        body = bytearray()
+        async for part in self._response.aiter_bytes():
+            body += part
+            if len(body) > self._limit:
+                raise bad_upstream(
+                    "upstream_too_large", f"the upstream's answer is longer than {self._limit:,} bytes"
+                )
+        return bytes(body)
+
+    async def json(self) -> dict[str, Any]:
+        """The body, an object of JSON.
+
+        Raises:
+            HTTPRefusal: 502, it is something else. Operator.
+        """
+        value = await read_json(await self.read())
+        if not isinstance(value, dict):
+            raise bad_upstream("upstream_no_json", "the upstream's answer is no JSON object")
+        return value
 
     async def events(self) -> AsyncGenerator[dict[str, Any], None]:
         """The JSON of every server-sent event, up to `[DONE]` or the end.
 
         Raises:
-            UpstreamError: the upstream told an error, or something that is no JSON object.
+            UpstreamError: the upstream told an error.
+            HTTPRefusal: it sent something that is no stream of JSON objects.
         """
-        lines: AsyncIterator[str] = self._response.aiter_lines()
-        async for line in lines:
-            if not line.startswith("data:"):
-                continue
-            data = line.removeprefix("data:").strip()
-            if data == "[DONE]":
-                return
-            try:
-                event = json.loads(data)
-            except ValueError:
-                raise UpstreamError(
-                    {"type": "upstream_error", "message": "the upstream sent no JSON"}
-                ) from None
-            if not isinstance(event, dict):
-                raise UpstreamError({"type": "upstream_error", "message": "the upstream sent no JSON object"})
-            if event.get("error") and "choices" not in event and "type" not in event:
-                raise UpstreamError(event["error"])
-            yield event
+        kind = (self.header("content-type") or "").partition(";")[0].strip().lower()
+        if kind != "text/event-stream":
+            raise bad_upstream("upstream_no_stream", "the upstream was asked for a stream and sent none")
+        source = httpx2.EventSource(self._response, max_event_size=self._limit)
+        frames = cast("AsyncGenerator[httpx2.ServerSentEvent, None]", source.__aiter__())
+        async with aclosing(frames):
+            async for frame in frames:
+                data = frame.data.strip()
+                if data == "[DONE]":
+                    self.done = True
+                    return
+                if data:
+                    yield _event(await read_json(data))
 
 
-class UpstreamError(Exception):
-    """The upstream's own error in the middle of its answer."""
+def _event(value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise bad_upstream("upstream_no_json", "the upstream sent an event that is no JSON object")
+    if value.get("type") == "error":
+        raise UpstreamError(value.get("error") or value)
+    if value.get("error") and "choices" not in value and "type" not in value:
+        raise UpstreamError(value["error"])
+    return value
 
-    def __init__(self, error: object) -> None:
-        """Keep the error as told."""
-        super().__init__("the upstream ended its answer with an error")
-        self.error = error
+
+async def read_json(data: bytes | str) -> object:
+    """The JSON value; None where it is none, or nested too deeply to be read."""
+    if len(data) > IN_LOOP:
+        return await anyio.to_thread.run_sync(_json, data)
+    return _json(data)
+
+
+def _json(data: bytes | str) -> object:
+    try:
+        return strict_json(data)
+    except (ValueError, RecursionError):
+        return None
 
 
 class Upstream:
     """Connections to one API; open it where the application starts."""
 
     def __init__(self, address: str, key: str | None, limits: Limits) -> None:
-        """Nothing is connected yet.
-
-        Raises:
-            MissingExtraError: neither httpx2 nor httpx is installed. Operator.
-        """
+        """Nothing is connected yet."""
         self._address, self._key, self._limits = address.rstrip("/"), key, limits
-        self._library = _library()
-        self._client: Any = None
+        self._client = httpx2.AsyncClient(
+            timeout=httpx2.Timeout(limits.idle_seconds, connect=limits.connect_seconds),
+            limits=httpx2.Limits(max_connections=limits.concurrent + 8),
+        )
 
     async def __aenter__(self) -> Self:
-        """Make the pool of connections."""
-        limits = self._limits
-        self._client = self._library.AsyncClient(
-            timeout=self._library.Timeout(limits.idle_seconds, connect=limits.connect_seconds),
-            limits=self._library.Limits(max_connections=limits.concurrent + 8),
-        )
+        """Open the pool of connections."""
+        await self._client.__aenter__()
         return self
 
     async def __aexit__(
@@ -113,7 +172,7 @@ class Upstream:
             body: JSON.
 
         Raises:
-            RefusedError: 502 or 504, the upstream could not be reached. Operator.
+            HTTPRefusal: 502 or 504, the upstream could not be reached. Operator.
         """
         sent = {"content-type": "application/json", "user-agent": "streamverify"}
         sent |= {name: headers[name] for name in _FORWARDED if name in headers}
@@ -123,22 +182,13 @@ class Upstream:
         request = self._client.build_request(method, self._address + path, headers=sent, content=body)
         try:
             response = await self._client.send(request, stream=True)
-        except self._library.TimeoutException:
-            raise RefusedError(504, "upstream_timeout", "the upstream did not answer in time") from None
-        except self._library.TransportError as error:
+        except httpx2.TimeoutException:
+            message = "the upstream did not answer in time"
+            raise HTTPRefusal(504, "upstream_timeout", message, code="upstream_timeout") from None
+        except httpx2.TransportError as error:
             problem = f"the upstream could not be reached: {type(error).__name__}"
-            raise RefusedError(502, "upstream_unreachable", problem) from None
+            raise HTTPRefusal(502, "upstream_unreachable", problem, code="upstream_unreachable") from None
         try:
-            yield Answer(response)
+            yield Answer(response, self._limits.answer_bytes)
         finally:
             await response.aclose()
-
-
-def _library() -> ModuleType:
-    """The installed HTTP client; both offer the same calls."""
-    for name in ("httpx2", "httpx"):
-        try:
-            return import_module(name)
-        except ModuleNotFoundError:
-            continue
-    raise MissingExtraError("server", "httpx2", "streamverify serve")

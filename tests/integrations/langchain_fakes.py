@@ -19,7 +19,7 @@ from streamverify import Label, Policy, Verifier
 from streamverify.testing import ScriptedScorer
 
 ANSWER = "Paris is the capital. It has 900 people. The river is the Seine."
-SHOWN = "Paris is the capital. [unsupported statement removed] The river is the Seine."
+SHOWN = "Paris is the capital. [statement removed] The river is the Seine."
 SCRIPT = {"900": Label.UNSUPPORTED}
 DOCUMENTS = [
     Document(id="p1", page_content="Paris is the capital of France."),
@@ -87,6 +87,6 @@ class Listener(AsyncCallbackHandler):
 
 async def no_task_left(before: set[asyncio.Task[Any]]) -> None:
     """Waits until every task that began since has ended."""
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         while asyncio.all_tasks() - before:
             await anyio.lowlevel.checkpoint()

@@ -18,7 +18,7 @@ from streamverify import Label, Policy, Verifier
 from streamverify.testing import ScriptedScorer
 
 ANSWER = "Paris is the capital. It has 900 people. The river is the Seine."
-SHOWN = "Paris is the capital. [unsupported statement removed] The river is the Seine."
+SHOWN = "Paris is the capital. [statement removed] The river is the Seine."
 SCRIPT = {"900": Label.UNSUPPORTED}
 
 

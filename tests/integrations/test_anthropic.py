@@ -95,6 +95,7 @@ def blocks_of(events):
     return texts
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(
     st.tuples(
@@ -246,3 +247,43 @@ async def test_a_broken_connection_arrives_as_itself(loopback, verifier):
         with pytest.raises(expected.type):
             [event async for event in verified]
     assert verified.reports[0].outcome == "failed"
+
+
+UNKNOWN = [
+    (
+        {"type": "thinking", "thinking": "", "signature": ""},
+        {"type": "thinking_delta", "thinking": "A wrong idea."},
+    ),
+    (
+        {"type": "thinking", "thinking": "A wrong idea.", "signature": ""},
+        {"type": "signature_delta", "signature": "s"},
+    ),
+    ({"type": "news", "note": "A wrong note."}, {"type": "news_delta", "note": "A wrong note."}),
+    ({"type": "text", "text": ""}, {"type": "news_delta", "text": "A wrong note."}),
+]
+
+
+@pytest.mark.parametrize(("block", "delta"), UNKNOWN)
+@pytest.mark.anyio
+async def test_what_is_not_text_and_not_known_stays_in_where_text_is_held(loopback, verifier, block, delta):
+    frames = message_frames([TEXT])
+    start = {"type": "content_block_start", "index": 0, "content_block": block}
+    more = {"type": "content_block_delta", "index": 0, "delta": delta}
+    moved = [{**one, "index": 1} if "index" in one else one for one in frames[1:]]
+    first = {
+        **frames[0],
+        "message": {**frames[0]["message"], "content": [{"type": "text", "text": "A wrong word."}]},
+    }
+    news = {"type": "news", "text": "A wrong note."}
+    loopback.script([first, start, more, {"type": "content_block_stop", "index": 0}, news, *moved], seed=1)
+    policy = Redact(placeholder="▮")
+    released = verifier.check_sync(TEXT, PASSAGES, policy=policy).released
+    events, _ = await events_of(loopback, verifier, policy)
+    assert blocks_of(events)[1] == released
+    async with client_of(loopback) as client, client.messages.stream(**QUESTION) as raw:
+        helper = verify_messages(raw, PASSAGES, verifier=verifier, policy=policy)
+        told = [event async for event in helper]
+        message = await helper.get_final_message()
+    assert len(message.content) == 2
+    assert message.content[1].text == released
+    assert "wrong" not in "".join(map(repr, [*events, *told, message]))

@@ -16,9 +16,10 @@ import anyio
 import pytest
 from fault_adapters import ADAPTERS, READ, SYNC_ADAPTERS, Adapter, Here
 from fault_models import Talk
-from provider_loopback import Provider
+from provider_loopback import SCRIPT, Provider
 
 from streamverify import Flag, Policy, Redact, Verifier
+from streamverify.testing import ScriptedScorer
 from tests.integrations.langchain_fakes import no_task_left
 
 pytestmark = pytest.mark.filterwarnings(
@@ -26,6 +27,14 @@ pytestmark = pytest.mark.filterwarnings(
     # LlamaIndex's writers of the history raise what they have handed to the reader already.
     "ignore::pytest.PytestUnhandledThreadExceptionWarning",
 )
+
+
+@pytest.fixture(scope="module")
+def verifier():
+    """One that releases what it cannot check: a chat engine without an index has no passages."""
+    with Verifier(ScriptedScorer(SCRIPT), on_unverified="release") as made:
+        yield made
+
 
 POLICIES = pytest.mark.parametrize("policy", [Flag(), Redact()], ids=["flag", "redact"])
 EACH = pytest.mark.parametrize("adapter", ADAPTERS, ids=lambda adapter: adapter.name)
@@ -66,7 +75,7 @@ async def test_a_reader_that_leaves_early_leaves_nothing_open(adapter, policy, l
         assert is_open(adapter, here)
 
     before = asyncio.all_tasks()
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         async with here.stack:
             await adapter.run(here, read)
             await nothing_is_open(adapter, here, before)
@@ -94,7 +103,7 @@ async def test_a_reader_that_is_cancelled_leaves_nothing_open(adapter, way, loop
                 reading.set()
 
     before = asyncio.all_tasks()
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         async with here.stack:
             if way == "scope":
                 async with anyio.create_task_group() as group:
@@ -122,7 +131,7 @@ async def test_an_error_underneath_leaves_nothing_open(adapter, policy, loopback
             got.append(chunk)
 
     before = asyncio.all_tasks()
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         async with here.stack:
             with pytest.raises(adapter.error):
                 await adapter.run(here, read)
@@ -145,7 +154,7 @@ def nothing_is_open_in_threads(
 ) -> None:
     closed = here.provider.hung_up if adapter.script is not None else here.talk.closed
     here.talk.go_on.set()
-    assert closed.wait(10)
+    assert closed.wait(60)
     known, running = before
     for thread in threads() - running:
         thread.join(10)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import json
 from typing import Annotated, TypedDict
 
@@ -22,6 +23,7 @@ from streamverify import Flag, Redact, ScoringError, SentenceJudged, Verifier
 from streamverify.testing import ScriptedScorer, pieces
 from streamverify_langchain import REPORT, VERDICT
 from streamverify_langchain.experimental import GroundingMiddleware, GroundingTransformer, tool_results
+from streamverify_langchain.passing import without_unknown
 from tests.integrations.langchain_fakes import ANSWER, DOCUMENTS, SHOWN, Listener, model, verifier
 
 pytestmark = [
@@ -84,7 +86,7 @@ async def test_a_graph_streams_released_text_and_keeps_its_state(policy, shown):
     assert [verdict["name"] for verdict in verdicts] == [VERDICT, VERDICT, VERDICT, REPORT]
     assert [verdict["label"] for verdict in verdicts[:3]] == ["supported", "unsupported", "supported"]
     assert (await run.output())["messages"][-1].text == ANSWER
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         while asyncio.all_tasks() - before:
             await anyio.lowlevel.checkpoint()
 
@@ -104,7 +106,7 @@ async def test_a_graph_that_fails_ends_its_checks():
     )
     with pytest.raises(RuntimeError, match="the model broke"):
         await run.output()
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         while asyncio.all_tasks() - before:
             await anyio.lowlevel.checkpoint()
 
@@ -123,7 +125,7 @@ async def test_a_reader_that_leaves_a_run_early_ends_its_model_and_its_checks(po
                 closed.set()
 
     before = asyncio.all_tasks()
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         run = await graph(Endless(messages=iter([]))).astream_events(
             {"messages": [("user", "hi")]},
             version="v3",
@@ -215,3 +217,58 @@ def test_tool_results_are_documents_or_text():
         ToolMessage("It rains.", tool_call_id="b"),
     ]
     assert tool_results(messages) == [*DOCUMENTS, {"id": "b", "text": "It rains."}]
+
+
+class Thinking(GenericFakeChatModel):
+    """Thinks, and says what it thinks beside its answer."""
+
+    def _stream(self, *args, **kwargs):
+        blocks = [
+            {"type": "reasoning", "reasoning": "It has 900 people.", "index": 0},
+            {"type": "text", "text": ANSWER, "index": 1},
+        ]
+        for block in blocks:
+            yield ChatGenerationChunk(message=AIMessageChunk(content=[block]))
+        yield ChatGenerationChunk(message=AIMessageChunk(content="", chunk_position="last"))
+
+
+async def test_reasoning_stays_in_where_text_is_held():
+    async def answer(state: State):
+        return {"messages": [await Thinking(messages=iter([])).ainvoke(state["messages"])]}
+
+    built = StateGraph(State).add_node("answer", answer).add_edge(START, "answer").compile()
+    transformers = [GroundingTransformer.using(verifier=verifier(), policy="redact", passages=DOCUMENTS)]
+    asked = {"messages": [HumanMessage("q")]}
+    run = await built.astream_events(asked, version="v3", transformers=transformers)
+    events = [event async for event in run if event["method"] == "messages"]
+    assert "people" not in repr(events)
+    assert "statement removed" in repr(events)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"event": "content-block-delta", "delta": {"type": "reasoning-delta", "reasoning": "RAW"}},
+        {"event": "content-block-delta", "delta": {"type": "data-delta", "data": "RAW"}},
+        {
+            "event": "content-block-delta",
+            "delta": {"type": "block-delta", "fields": {"a": "RAW"}},
+        },
+        {"event": "content-block-start", "content": {"type": "non_standard", "value": {"a": "RAW"}}},
+        {"event": "content-block-finish", "content": {"type": "audio", "transcript": "RAW"}},
+        {"event": "error", "message": "RAW"},
+    ],
+)
+def test_parts_of_a_message_that_nobody_has_judged_stay_in(part):
+    without_unknown(part)
+    assert "RAW" not in repr(part)
+
+
+def test_calls_of_tools_pass():
+    for part in (
+        {"event": "content-block-delta", "delta": {"type": "tool-call-delta", "args": "{}"}},
+        {"event": "content-block-finish", "content": {"type": "tool_call", "name": "x", "args": {}}},
+    ):
+        kept = copy.deepcopy(part)
+        without_unknown(part)
+        assert part == kept

@@ -215,3 +215,62 @@ async def test_it_must_be_entered_once():
     with pytest.raises(StreamStateError):
         async with handler:
             pass
+    with pytest.raises(StreamStateError):
+        await text_chain().ainvoke("q", config={"callbacks": [handler]})
+
+
+def test_with_checks_invoke_stream_and_batch_where_there_is_no_event_loop():
+    told, scorer = Told(), ScriptedScorer(SCRIPT)
+    chain = text_chain(*[ANSWER] * 4)
+    with GroundingCallbackHandler(told, verifier=Verifier(scorer)) as handler:
+        config = {"callbacks": [handler]}
+        assert chain.invoke("q", config=config) == ANSWER
+        assert "".join(chain.stream("q", config=config)) == ANSWER
+        assert chain.batch(["a", "b"], config=config) == [ANSWER] * 2
+    assert [report.answer for report in told.reports] == [ANSWER] * 4
+    assert sorted(told.labels) == sorted(LABELS * 4)
+    assert len({answer.root for answer, _ in told.events}) == 4
+    found = tuple(document.page_content for document in DOCUMENTS)
+    assert scorer.prepared == [found] * 4  # what each call retrieved, and nothing of the others
+
+
+def test_with_waits_for_the_last_verdict_and_after_an_error_for_none():
+    told = Told()
+    with GroundingCallbackHandler(told, verifier=verifier()) as handler:
+        text_chain().invoke("q", config={"callbacks": [handler]})
+    assert told.labels == LABELS
+    hanging = GroundingCallbackHandler(told, verifier=verifier(hang_on="capital"))
+    with pytest.raises(ZeroDivisionError), hanging:
+        text_chain().invoke("q", config={"callbacks": [hanging]})
+        raise ZeroDivisionError
+
+
+def test_with_raises_what_went_wrong_in_a_check_or_a_callback_when_it_is_left():
+    def broken(answer, event) -> None:
+        raise KeyError("nobody at home")
+
+    strict = Verifier(ScriptedScorer(fail_on="900"), on_failure="raise")
+    with pytest.raises(ScoringError), GroundingCallbackHandler(verifier=strict) as handler:
+        assert text_chain().invoke("q", config={"callbacks": [handler]}) == ANSWER
+    with pytest.raises(KeyError), GroundingCallbackHandler(broken, verifier=verifier()) as handler:
+        assert text_chain().invoke("q", config={"callbacks": [handler]}) == ANSWER
+
+
+def test_with_is_entered_once_and_what_comes_after_it_is_refused_not_left_unchecked():
+    handler = GroundingCallbackHandler(verifier=verifier())
+    with pytest.raises(StreamStateError):
+        text_chain().invoke("q", config={"callbacks": [handler]})
+    with handler:
+        pass
+    with pytest.raises(StreamStateError), handler:
+        pass
+    with pytest.raises(StreamStateError, match="was left"):
+        text_chain().invoke("q", config={"callbacks": [handler]})
+
+
+def test_with_custom_events_and_no_event_loop_is_refused_and_not_only_logged():
+    with (
+        pytest.raises(UsageError, match="asynchronously"),
+        GroundingCallbackHandler(verifier=verifier(), custom_events=True) as handler,
+    ):
+        text_chain().invoke("q", config={"callbacks": [handler]})

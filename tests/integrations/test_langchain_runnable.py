@@ -16,9 +16,20 @@ from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.runnables import RunnableGenerator, RunnableLambda, RunnablePassthrough
 
-from streamverify import Flag, Halt, Label, Observe, Passage, PassageError, Redact, UsageError, Verifier
+from streamverify import (
+    Cascade,
+    Flag,
+    Halt,
+    Label,
+    Observe,
+    Passage,
+    PassageError,
+    Redact,
+    UsageError,
+    Verifier,
+)
 from streamverify.testing import ScriptedScorer, pieces
-from streamverify_langchain import REPORT, VERDICT, VerifiedRunnable
+from streamverify_langchain import REPORT, REVISION, VERDICT, VerifiedRunnable
 from tests.integrations.langchain_fakes import (
     ANSWER,
     DOCUMENTS,
@@ -38,6 +49,7 @@ pytestmark = pytest.mark.anyio
 POLICIES = [(Flag(), ANSWER), (Observe(), ANSWER), (Redact(), SHOWN)]
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.lists(st.integers(0, len(ANSWER)), max_size=12))
 def test_what_is_shown_does_not_depend_on_how_the_answer_was_cut(cuts):
@@ -132,7 +144,7 @@ async def test_content_blocks_keep_their_order_and_their_annotations_move_with_t
     assert text["text"] == SHOWN
     [moved] = text["annotations"]
     assert SHOWN[moved["start_index"] : moved["end_index"]] == ANSWER[41:64]
-    assert {"type": "reasoning", "reasoning": "Hm.", "index": 0} in whole.content
+    assert [block["type"] for block in whole.content] == ["text"]  # nobody has judged the reasoning
 
 
 async def test_a_whole_message_in_a_stream_keeps_its_tool_calls():
@@ -268,7 +280,7 @@ async def test_leaving_early_closes_the_chain():
     async for _ in stream:
         break
     await stream.aclose()
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         await closed.wait()
     await no_task_left(before)
 
@@ -364,3 +376,20 @@ async def test_the_embedded_model_finds_the_wrong_number():
         shown = await VerifiedRunnable(said, verifier=embedded, passages=tower).ainvoke("How tall?")
     assert shown.startswith("The Eiffel Tower was completed in 1889.")
     assert "450" not in shown
+
+
+async def test_a_second_scorers_verdict_is_an_event_of_its_own():
+    def unsure(claim, passages):
+        return 0.4
+
+    with Verifier(Cascade(unsure, ScriptedScorer(), band=(0, 1)), policy=Flag()) as used:
+        chain = VerifiedRunnable(text_chain(), verifier=used)
+        events = [event async for event in chain.astream_events("q", version="v2")]
+    custom = [event for event in events if event["event"] == "on_custom_event"]
+    for index in range(3):
+        told = [(e["name"], e["data"]) for e in custom if e["data"].get("index") == index]
+        assert [name for name, _ in told] == [VERDICT, REVISION]
+        assert [data["label"] for _, data in told] == ["unsupported", "supported"]
+        assert [data["provisional"] for _, data in told] == [True, False]
+        assert told[0][1]["text"] == told[1][1]["text"]
+    assert custom[-1]["name"] == REPORT

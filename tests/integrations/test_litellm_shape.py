@@ -86,7 +86,7 @@ async def test_a_redacted_stream_keeps_its_classes_and_its_other_fields():
     )
     assert got[0].choices[0].delta.role == "assistant"
     thoughts = [getattr(one.choices[0].delta, "reasoning_content", None) for one in got]
-    assert [thought for thought in thoughts if thought] == ["Let me see."]
+    assert not any(thoughts)  # nobody has judged them
     assert got[-1].choices[0].finish_reason == "stop"
     assert source.closed
 

@@ -26,7 +26,7 @@ def chat_engine(llm: Scripted, policy: Policy, **options) -> VerifyingChatEngine
 
 
 async def only_this_task_is_left(before: set[asyncio.Task]) -> None:
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         while asyncio.all_tasks() - before:
             await anyio.lowlevel.checkpoint()
 

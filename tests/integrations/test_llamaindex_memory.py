@@ -111,7 +111,8 @@ async def test_every_engine_of_the_framework_keeps_to_it(make, way):
     engine = VerifyingChatEngine(inner, verifier=verifier(policy))
     shown = await ask(engine, way)
     assert (shown == SHOWN) == (make is not simple)
-    assert [message.content for message in engine.chat_history] == ["capital?", shown]
+    # Rejected neighbours leave one placeholder and the blank after it, which the memory takes off.
+    assert [message.content for message in engine.chat_history] == ["capital?", shown.rstrip()]
     assert not any("900" in text for text in WRITTEN)
     engine.reset()
     assert engine.chat_history == kept.get_all() == []
@@ -130,7 +131,7 @@ async def test_the_model_is_shown_what_was_released_in_the_next_turn():
     for _ in range(2):
         await ask(engine, "stream")
     assert "900" not in asked[1]
-    assert "[unsupported statement removed]" in asked[1]
+    assert "[statement removed]" in asked[1]
 
 
 @pytest.mark.parametrize(

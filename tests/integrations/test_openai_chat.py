@@ -99,6 +99,7 @@ answers = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(answers, st.integers(0, 999), st.sampled_from([Observe(), Flag(), Redact()]))
 def test_every_choice_reads_as_its_check_and_nothing_rejected_leaves(loopback, verifier, texts, seed, policy):
@@ -140,7 +141,7 @@ async def test_the_trace_of_a_redacted_answer_is_short_and_in_order(loopback, ve
     loopback.script(answer_frames([TEXT], 1), seed=1)
     chunks, _ = await chunks_of(loopback, verifier, Redact(placeholder="▮"))
     assert [chunk.choices[0].delta.content for chunk in chunks if chunk.choices] == [
-        "", "The mill was built in 1804. ", "▮", " ", "▮", " ", "Barley is ground there", None,
+        "", "The mill was built in 1804. ", "▮", " ", "Barley is ground there", None,
     ]  # fmt: skip
 
 
@@ -246,7 +247,7 @@ def test_leaving_a_synchronous_stream_hangs_up(loopback, verifier):
         stream = client.chat.completions.create(model="m", messages=[], stream=True)
         with verify_stream(stream, PASSAGES, verifier=verifier) as verified:
             next(verified)
-        assert loopback.hung_up.wait(10)
+        assert loopback.hung_up.wait(60)
 
 
 def test_a_stream_that_is_closed_unread_hangs_up(loopback, verifier):
@@ -261,7 +262,7 @@ def test_a_stream_that_is_closed_unread_hangs_up(loopback, verifier):
     loopback.script([frame({"content": "The mill "})], endless=True)
     with sync_client_of(loopback) as client:
         verify_stream(client.chat.completions.create(model="m", messages=[], stream=True), PASSAGES).close()
-        assert loopback.hung_up.wait(10)
+        assert loopback.hung_up.wait(60)
 
 
 @pytest.mark.parametrize("policy", [Flag(), Redact()])

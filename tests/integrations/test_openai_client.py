@@ -15,7 +15,7 @@ from streamverify import Flag, Label, PassageError, Redact, StreamFinished, Usag
 from streamverify_openai import VerifiedChunks, verification, wrap_client
 
 PASSAGES = ["The mill was built in 1804 and has two wheels. It grinds barley."]
-RELEASED = "The mill was built in 1804. ▮ ▮ Barley is ground there"
+RELEASED = "The mill was built in 1804. ▮ Barley is ground there"
 POLICY = Redact(placeholder="▮")
 
 
@@ -91,7 +91,7 @@ def test_closing_a_synchronous_wrapped_stream_hangs_up(loopback, verifier, sync_
     loopback.script([frame({"content": "The mill "})], endless=True)
     with wrapped.chat.completions.create(model="m", messages=[], stream=True) as stream:
         next(stream)
-    assert loopback.hung_up.wait(10)
+    assert loopback.hung_up.wait(60)
 
 
 def completion(text):

@@ -109,6 +109,7 @@ answers = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(answers, st.integers(0, 999), st.sampled_from([Observe(), Flag(), Redact()]))
 def test_all_five_tellings_of_a_text_agree_and_nothing_rejected_leaves(

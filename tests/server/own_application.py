@@ -29,7 +29,7 @@ verifier = Verifier(ScriptedScorer())
 
 async def words() -> AsyncIterator[str]:
     async with (
-        httpx2.AsyncClient() as client,
+        httpx2.AsyncClient(timeout=60) as client,
         client.stream("POST", f"{UPSTREAM}/v1/chat/completions", json={"stream": True}, timeout=60) as got,
     ):
         async for line in got.aiter_lines():

@@ -18,7 +18,7 @@ from streamverify.testing import ScriptedScorer, pieces, stream_of
 from streamverify.types import Label, Passage
 from streamverify.verifier import Verifier
 
-pytestmark = [pytest.mark.node, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.node, pytest.mark.timeout(300)]
 
 TEXT = "The mill 🌾 was built in the town. The wrong wheel turns. Barley is ground here."
 READER = Path(__file__).parent / "ai_sdk" / "read.mjs"
@@ -58,7 +58,7 @@ def read(package, *, policy, error=None):
 
     with loopback(Starlette(routes=[Route("/chat", chat, methods=["POST"])])) as address:
         command = ["node", str(READER), str(folder), f"{address}/chat"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=150)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

@@ -43,12 +43,23 @@ def test_importing_the_package_and_its_command_loads_no_extra():
         ([], "nothing to serve"),
         (["--upstream", "api.example.com"], "http://"),
         (["--demo", "--policy", "burn"], "no policy"),
-        (["--demo", "--concurrent", "0"], "above 0"),
-        (["--demo", "--drain-seconds", "-1"], "drain_seconds"),
+        (["--demo", "--policy", "burn"], "'observe', 'flag', 'redact', 'halt'"),
+        (["--demo", "--on-unverified", "hide"], "'release' or 'withhold'"),
+        (["--demo", "--passages", "nowhere.jsonl"], "nowhere.jsonl"),
+        (["--demo", "--concurrent", "0"], "--concurrent must be above 0"),
+        (["--demo", "--max-body", "0"], "--max-body must be above 0"),
+        (["--demo", "--timeout", "nan"], "--timeout must be above 0"),
+        (["--demo", "--max-lag", "0"], "--max-lag must be above 0"),
+        (["--demo", "--drain-seconds", "-1"], "--drain-seconds"),
+        (["--demo", "--preset", "wrong"], "'strict', 'balanced' or 'lenient'"),
+        (["--demo", "--keep", "hashes"], "--records"),
+        (["--demo", "--records", "x.db", "--keep", "all"], "all"),
+        (["--demo", "--records", "/nowhere/x.db"], "cannot be opened: unable to open database file"),
     ],
 )
-def test_a_server_that_cannot_be_is_refused_before_it_listens(arguments, message, monkeypatch):
+def test_a_server_that_cannot_be_is_refused_before_it_listens(arguments, message, monkeypatch, tmp_path):
     monkeypatch.delenv("STREAMVERIFY_TOKEN", raising=False)
+    monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(app(), arguments)
     assert isinstance(result.exception, UsageError)
     assert message in str(result.exception)

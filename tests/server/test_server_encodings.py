@@ -18,6 +18,7 @@ from streamverify.events import (
     PassageSummary,
     SentenceClosed,
     SentenceJudged,
+    SentenceRevised,
     StreamFailed,
     StreamFinished,
     StreamHalted,
@@ -26,9 +27,9 @@ from streamverify.events import (
     read_event,
 )
 from streamverify.policy import Flag, Halt, Observe, Redact
-from streamverify.server import AgUi, AiSdk, Native, Veil
+from streamverify.redaction import MASK
+from streamverify.server import AgUi, AiSdk, Native, Redactor
 from streamverify.server.encoding import frame
-from streamverify.server.veil import MASK
 from streamverify.testing import ScriptedScorer, pieces, stream_of
 from streamverify.types import (
     Action,
@@ -101,16 +102,20 @@ def encoded(encoding, events, passages=None):
     return [message for event in events for message in encoder.encode(event)]
 
 
+def seen_by(redact, events):
+    return [seen for event in events for seen in redact(event)]
+
+
 def released(events):
     return "".join(event.text for event in events if isinstance(event, TextReleased))
 
 
 @given(answers, policies, cuts)
 @settings(max_examples=40)
-def test_a_veiled_run_never_holds_a_character_that_was_not_released(text, policy, cut):
+def test_a_redacted_run_never_holds_a_character_that_was_not_released(text, policy, cut):
     events = events_of(text, policy, cut)
-    veil = Veil()
-    seen = [veil(event) for event in events]
+    redact = Redactor()
+    seen = seen_by(redact, events)
     shown = set()
     for event in events:
         if isinstance(event, TextReleased) and event.action in ("release", "flag"):
@@ -130,10 +135,38 @@ def test_a_veiled_run_never_holds_a_character_that_was_not_released(text, policy
 
 @given(answers, st.sampled_from([Observe(), Flag()]), cuts)
 @settings(max_examples=20)
-def test_the_veil_changes_nothing_where_everything_is_released(text, policy, cut):
+def test_the_redactor_changes_nothing_where_everything_is_released(text, policy, cut):
     events = events_of(text, policy, cut)
-    veil = Veil()
-    assert [veil(event) for event in events] == events
+    redact = Redactor()
+    assert seen_by(redact, events) == events
+
+
+@given(answers, policies, cuts)
+@settings(max_examples=40)
+def test_every_event_is_told_in_order_and_what_was_released_is_never_masked(text, policy, cut):
+    """A citation of a released sentence too, though its verdict comes before the sentence's text."""
+    events = events_of(text, policy, cut)
+    seen = seen_by(Redactor(), events)
+    assert [(event.seq, event.kind) for event in seen] == [(event.seq, event.kind) for event in events]
+    told = {event.index: event for event in seen if isinstance(event, SentenceJudged)}
+    verbatim = {Action.RELEASE, Action.FLAG}
+    for sentence in events[-1].report.sentences:
+        if sentence.action in verbatim:
+            assert told[sentence.index].citations == sentence.citations
+            assert told[sentence.index].findings == sentence.findings
+
+
+def test_a_verdict_waits_no_longer_than_for_its_text():
+    events = events_of("".join(SENTENCES), Redact())
+    ends = {event.sentence.end for event in events if isinstance(event, SentenceClosed)}
+    redact, waiting = Redactor(), []
+    for event in events:
+        waiting.append(event)
+        for seen in redact(event):
+            assert waiting.pop(0).seq == seen.seq
+        if isinstance(event, TextReleased) and event.span.end in ends:
+            assert waiting == []
+    assert waiting == []
 
 
 SECRET = "sk-live-123 at /srv/keys, called 'wrong'"
@@ -150,8 +183,8 @@ def test_no_message_of_an_error_goes_to_a_reader_who_was_not_meant_to_have_it(en
     events = events_of("".join(SENTENCES[:2]), Flag(), error=error, scorer=scorer, on_failure=on_failure)
     assert "sk-live" in "".join(event.model_dump_json() for event in events)
     for details in (False, True):
-        veil = Veil(reveal=reveal, error_details=details)
-        wire = "".join(m.data for m in encoded(encoding, [veil(event) for event in events]))
+        redact = Redactor(reveal=reveal, error_details=details)
+        wire = "".join(m.data for m in encoded(encoding, seen_by(redact, events)))
         assert ("sk-live" in wire) == details
         assert "/srv/keys" not in wire or details
     if failing != "check":
@@ -160,11 +193,11 @@ def test_no_message_of_an_error_goes_to_a_reader_who_was_not_meant_to_have_it(en
 
 def test_what_an_application_says_itself_reaches_the_reader():
     events = events_of("".join(SENTENCES[:2]), Halt())
-    assert Veil()(events[-1]).report.error == "sentence 2 is contradicted"
+    assert seen_by(Redactor(), events)[-1].report.error == "sentence 2 is contradicted"
     failed = StreamFailed(
         seq=0, at_ms=0, report=events[-1].report, error="Stop: maintenance", code="interrupted"
     )
-    assert Veil()(failed).error == "Stop: maintenance"
+    assert Redactor()(failed)[0].error == "Stop: maintenance"
 
 
 @given(answers, policies, cuts)
@@ -295,10 +328,11 @@ def one_of_each():
         StreamOpened(seq=0, at_ms=0, passages=passages, fingerprint=fingerprint, policy="flag"),
         TextReleased(seq=1, at_ms=1.5, text=sentence.text, span=sentence.span, action=Action.RELEASE),
         SentenceClosed(seq=2, at_ms=2, sentence=sentence),
-        SentenceJudged(seq=3, at_ms=9, latency_ms=7, **judged),
-        StreamFinished(seq=4, at_ms=12.5, report=report),
-        StreamHalted(seq=4, at_ms=12.5, report=report.model_copy(update=stops)),
-        StreamFailed(seq=4, at_ms=12.5, report=report, error="RuntimeError: cable cut"),
+        SentenceJudged(seq=3, at_ms=9, latency_ms=7, provisional=True, **judged),
+        SentenceRevised(seq=4, at_ms=12, latency_ms=10, scorer="m2", changed=False, **judged),
+        StreamFinished(seq=5, at_ms=12.5, report=report),
+        StreamHalted(seq=5, at_ms=12.5, report=report.model_copy(update=stops)),
+        StreamFailed(seq=5, at_ms=12.5, report=report, error="RuntimeError: cable cut"),
     ]
 
 

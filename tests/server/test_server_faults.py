@@ -62,7 +62,7 @@ async def test_a_response_leaves_nothing_open(fault, protocol, policy):
         return sse_response(verifier.stream(source, PASSAGES, policy=policy), protocol)
 
     async with Verifier(ScriptedScorer()) as verifier:
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             # The first response of a loop starts the task that sees the server stop, one for all of them.
             await Client(sse_response(verifier.stream([SENTENCE], PASSAGES), protocol))()
             before = running()
@@ -90,11 +90,11 @@ def test_a_connection_that_is_closed_ends_the_source(protocol):
 
     verifier = Verifier(ScriptedScorer())
     with loopback(Starlette(routes=[Route("/", answer)]), lifespan="off") as address:
-        with httpx2.stream("GET", address) as got:
+        with httpx2.stream("GET", address, timeout=60) as got:
             lines = got.iter_lines()
             next(lines)
             assert not closed.is_set()
-        assert closed.wait(10)
+        assert closed.wait(60)
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +141,7 @@ async def test_the_proxy_leaves_nothing_open(fault, path, frames, policy, provid
     headers = {"content-type": "application/json"}
     async with app.router.lifespan_context(app):
         before = running()
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             client = Client(app, path, method="POST", headers=headers, body=json.dumps(body).encode())
             await suffer(fault, client, lambda: provider.open > 0)
             assert await anyio.to_thread.run_sync(provider.hung_up.wait, 10)

@@ -3,161 +3,21 @@
 from __future__ import annotations
 
 import json
-import threading
+from importlib import resources
 
-import anyio
 import httpx2
 import openai
 import pytest
 from loopback import loopback
-from starlette.applications import Starlette
-from starlette.responses import JSONResponse, StreamingResponse
-from starlette.routing import Route
+from openai_upstream import END, GOOD, TEXT, Upstream
+from upstreams import PASSAGES, SCRIPT
 
 from streamverify.server import Limits, ServeSettings, create_app
-from streamverify.testing import ScriptedScorer, pieces
-from streamverify.types import Label
+from streamverify.testing import ScriptedScorer
 from streamverify.verifier import Verifier
 
-SCRIPT = {"wrong": Label.CONTRADICTED, "unknown": Label.UNSUPPORTED}
-GOOD, BAD, END = "The mill was built in the town. ", "The wrong 🛞 wheel turns. ", "Barley is ground here."
-TEXT = GOOD + BAD + END
-PASSAGES = [{"id": "p1", "text": "The mill was built in the town. It grinds barley."}]
 CONTEXT = '<passage id="p1" title="Mill">The mill was built in the town.</passage>\nWhat is there?'
-PLACEHOLDER = "[unsupported statement removed]"
-
-
-class Upstream:
-    """An OpenAI-compatible server that answers `text`, and remembers what it was asked."""
-
-    def __init__(self, text=TEXT):
-        self.text = text
-        self.bodies, self.keys = [], []
-        self.fault = None
-        self.closed = threading.Event()
-        self.gate = None
-
-    @property
-    def app(self):
-        return Starlette(
-            routes=[
-                Route("/v1/chat/completions", self.chat, methods=["POST"]),
-                Route("/v1/responses", self.responses, methods=["POST"]),
-                Route(
-                    "/v1/models",
-                    lambda _: JSONResponse({"object": "list", "data": [{"id": "m", "object": "model"}]}),
-                ),
-            ]
-        )
-
-    async def _asked(self, request):
-        self.keys.append(request.headers.get("authorization"))
-        self.bodies.append(await request.json())
-        return self.bodies[-1]
-
-    async def chat(self, request):
-        body = await self._asked(request)
-        if self.fault == 429:
-            error = {"error": {"message": "slow down", "type": "rate_limit"}}
-            return JSONResponse(error, 429, {"retry-after": "7"})
-        if body.get("stream"):
-            return StreamingResponse(self._chunks(), media_type="text/event-stream")
-        message = {"role": "assistant", "content": self.text}
-        choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": {"content": []}}
-        return JSONResponse(chat_fields("chat.completion", choices=[choice]))
-
-    async def _chunks(self):
-        try:
-            yield chunk([choice({"role": "assistant", "content": ""})])
-            yield chunk(
-                [
-                    choice(
-                        {
-                            "tool_calls": [
-                                {"index": 0, "id": "t", "function": {"name": "f", "arguments": "{}"}}
-                            ]
-                        }
-                    )
-                ]
-            )
-            for number, piece in enumerate(pieces(self.text, 11)):
-                if piece:
-                    yield chunk([choice({"content": piece}, logprobs={"content": [{"token": piece}]})])
-                if number == 8 and self.fault == "break":
-                    raise RuntimeError("cable cut")
-                if number == 8 and self.fault == "error":
-                    yield 'data: {"error": {"message": "overloaded", "type": "server_error"}}\n\n'
-                    return
-            if self.fault == "endless":
-                await anyio.sleep_forever()
-            yield chunk([choice({}, finish_reason="stop")])
-            yield chunk([], usage={"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3})
-            yield "data: [DONE]\n\n"
-        finally:
-            self.closed.set()
-
-    async def responses(self, request):
-        body = await self._asked(request)
-        if not body.get("stream"):
-            return JSONResponse(response("completed", [item("completed", self.text)]))
-        return StreamingResponse(self._events(), media_type="text/event-stream")
-
-    async def _events(self):
-        number = 0
-
-        def event(kind, **fields):
-            nonlocal number
-            number += 1
-            data = {"type": kind, "sequence_number": number - 1, **fields}
-            return f"event: {kind}\ndata: {json.dumps(data)}\n\n"
-
-        where = {"item_id": "msg", "output_index": 0, "content_index": 0}
-        done = item("completed", self.text)
-        yield event("response.created", response=response("in_progress", []))
-        yield event("response.output_item.added", output_index=0, item=item("in_progress"))
-        yield event("response.content_part.added", **where, part=part(""))
-        for piece in pieces(self.text, 5):
-            if piece:
-                yield event("response.output_text.delta", **where, delta=piece, logprobs=[])
-        yield event("response.output_text.done", **where, text=self.text, logprobs=[])
-        yield event("response.content_part.done", **where, part=part(self.text))
-        yield event("response.output_item.done", output_index=0, item=done)
-        yield event("response.completed", response=response("completed", [done]))
-
-
-def chat_fields(kind, **fields):
-    return {"id": "c1", "object": kind, "created": 1, "model": "m", **fields}
-
-
-def chunk(choices, **fields):
-    return f"data: {json.dumps(chat_fields('chat.completion.chunk', choices=choices, **fields))}\n\n"
-
-
-def choice(delta, **fields):
-    return {"index": 0, "delta": delta, "finish_reason": None, **fields}
-
-
-def part(text):
-    return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
-
-
-def item(status, text=None):
-    content = [] if text is None else [part(text)]
-    return {"id": "msg", "type": "message", "role": "assistant", "status": status, "content": content}
-
-
-def response(status, output):
-    return {
-        "id": "r1",
-        "object": "response",
-        "created_at": 1,
-        "model": "m",
-        "status": status,
-        "output": output,
-        "parallel_tool_calls": True,
-        "tool_choice": "auto",
-        "tools": [],
-    }
+PLACEHOLDER = "[statement removed]"
 
 
 @pytest.fixture
@@ -232,7 +92,7 @@ def test_a_halted_stream_ends_the_upstream_and_says_content_filter(address, upst
     assert text_of(chunks) == GOOD
     assert [c.choices[0].finish_reason for c in chunks if c.choices][-1] == "content_filter"
     assert verdicts(chunks)[-1]["kind"] == "stream_halted"
-    assert upstream.closed.wait(10)
+    assert upstream.closed.wait(60)
 
 
 def test_verdicts_can_be_left_out(address):
@@ -247,7 +107,7 @@ def test_verdicts_can_be_left_out(address):
 def test_a_whole_answer_is_verified_too(address, policy, text, reason):
     got = ask(address, stream=False, policy=policy)
     assert (got.choices[0].message.content, got.choices[0].finish_reason) == (text, reason)
-    assert got.choices[0].logprobs is None
+    assert (got.choices[0].logprobs is None) == (policy == "halt")  # they would spell out what is held
     report = got.model_extra["streamverify"]["report"]
     assert report["released"] == text
     assert ("wrong" in json.dumps(report)) == (policy == "flag")
@@ -288,9 +148,9 @@ def test_an_answer_that_breaks_off_is_an_error_and_never_looks_finished(address,
 def test_a_client_that_goes_away_ends_the_upstream(address, upstream):
     upstream.fault = "endless"
     body = {"model": "m", "messages": [], "stream": True}
-    with httpx2.stream("POST", f"{address}/v1/chat/completions", json=body) as got:
+    with httpx2.stream("POST", f"{address}/v1/chat/completions", json=body, timeout=60) as got:
         next(got.iter_lines())
-    assert upstream.closed.wait(10)
+    assert upstream.closed.wait(60)
 
 
 def test_an_upstream_that_is_not_there_is_502():
@@ -353,9 +213,11 @@ def test_a_token_is_asked_for_and_the_clients_key_goes_on(upstream):
         headers = {"x-streamverify-token": token, "authorization": "Bearer sk-client"}
         body = {"model": "m", "messages": []}
         url = f"{front}/v1/chat/completions"
-        assert httpx2.post(url, json=body, headers=headers).status_code == 200
+        assert httpx2.post(url, json=body, headers=headers, timeout=60).status_code == 200
         assert (
-            httpx2.post(url, json=body, headers=headers | {"x-streamverify-token": b"\xe9"}).status_code
+            httpx2.post(
+                url, json=body, headers=headers | {"x-streamverify-token": b"\xe9"}, timeout=60
+            ).status_code
             == 401
         )
     assert upstream.keys == ["Bearer sk-client"]
@@ -366,7 +228,8 @@ def test_a_token_is_asked_for_and_the_clients_key_goes_on(upstream):
     [
         ({"content": b"{", "headers": {"content-type": "application/json"}}, 400),
         ({"json": []}, 400),
-        ({"json": {"messages": [], "n": 2}}, 400),
+        ({"json": {"messages": [], "n": 17}}, 400),
+        ({"json": {"messages": [], "n": "2"}}, 400),
         ({"json": {"messages": [], "streamverify": {"passage": []}}}, 400),
         ({"json": {"messages": [], "streamverify": {"policy": "burn"}}}, 400),
         ({"json": {"messages": [], "streamverify": {"passages": [{"id": "a"}]}}}, 400),
@@ -379,7 +242,7 @@ def test_a_token_is_asked_for_and_the_clients_key_goes_on(upstream):
 def test_bad_requests_are_told_what_is_wrong(send, status, upstream):
     limits = Limits(body_bytes=4000)
     with loopback(upstream.app) as behind, loopback(proxy(behind, limits=limits)) as front:
-        got = httpx2.post(f"{front}/v1/chat/completions", **send)
+        got = httpx2.post(f"{front}/v1/chat/completions", **send, timeout=60)
     assert got.status_code == status
     assert got.json()["error"]["message"]
     assert upstream.bodies == []
@@ -391,13 +254,13 @@ def test_one_answer_too_many_is_refused_with_429(upstream):
     body = {"model": "m", "messages": [], "stream": True}
     with loopback(upstream.app) as behind, loopback(proxy(behind, limits=limits)) as front:
         url = f"{front}/v1/chat/completions"
-        with httpx2.stream("POST", url, json=body) as got:
+        with httpx2.stream("POST", url, json=body, timeout=60) as got:
             lines = got.iter_lines()
             assert next(lines).startswith("data: ")
-            second = httpx2.post(url, json=body)
+            second = httpx2.post(url, json=body, timeout=60)
             assert (second.status_code, second.headers["retry-after"]) == (429, "1")
-            assert httpx2.get(f"{front}/healthz").status_code == 200
-            assert httpx2.get(f"{front}/readyz").json()["ready"] is True
+            assert httpx2.get(f"{front}/healthz", timeout=60).status_code == 200
+            assert httpx2.get(f"{front}/readyz", timeout=60).json()["ready"] is True
 
 
 def test_an_answer_that_takes_too_long_is_ended(upstream):
@@ -406,7 +269,7 @@ def test_an_answer_that_takes_too_long_is_ended(upstream):
     with loopback(upstream.app) as behind, loopback(proxy(behind, limits=limits)) as front:
         with pytest.raises(openai.APIError, match="no end within"):
             ask(front)
-        assert upstream.closed.wait(10)
+        assert upstream.closed.wait(60)
 
 
 def test_the_models_are_the_upstreams(address):
@@ -416,15 +279,18 @@ def test_the_models_are_the_upstreams(address):
 
 def test_the_demo_page_and_its_streams(upstream):
     with loopback(create_app(ServeSettings(demo=True), Verifier(ScriptedScorer()))) as front:
-        page = httpx2.get(front)
+        page = httpx2.get(front, timeout=60)
         assert "default-src 'none'" in page.headers["content-security-policy"]
-        for name in ("grounded-stream.js", "demo.js", "demo.css"):
-            assert httpx2.get(f"{front}/static/{name}").status_code == 200
-        assert httpx2.get(f"{front}/static/..%2fpy.typed").status_code == 404
-        cases = httpx2.get(f"{front}/demo/cases").json()
+        shipped = [entry.name for entry in (resources.files("streamverify") / "static").iterdir()]
+        # Served by `streamverify label`, and by a server that holds records, alone.
+        of_other_pages = {"label.html", "label.js", "label.css", "judge.html", "judge.js"}
+        for name in set(shipped) - {"demo.html"} - of_other_pages:
+            assert httpx2.get(f"{front}/static/{name}", timeout=60).status_code == 200
+        assert httpx2.get(f"{front}/static/..%2fpy.typed", timeout=60).status_code == 404
+        cases = httpx2.get(f"{front}/demo/cases", timeout=60).json()
         assert cases[0]["id"] == "docs"
-        body = httpx2.get(f"{front}/demo/stream?case=docs&speed=0&policy=redact").text
+        body = httpx2.get(f"{front}/demo/stream?case=docs&speed=0&policy=redact", timeout=60).text
         assert "event: stream_finished" in body
         for bad in ("case=none", "speed=-1", "speed=x", "policy=burn"):
-            assert httpx2.get(f"{front}/demo/stream?{bad}").status_code == 400
-        assert httpx2.get(f"{front}/v1/models").status_code == 404
+            assert httpx2.get(f"{front}/demo/stream?{bad}", timeout=60).status_code == 400
+        assert httpx2.get(f"{front}/v1/models", timeout=60).status_code == 404

@@ -104,11 +104,11 @@ class Served:
 
     def end(self):
         """The exit code, and what was complained about since it listens."""
-        _, told = self.process.communicate(timeout=40)
+        _, told = self.process.communicate(timeout=120)
         return self.process.returncode, [line for line in told.splitlines() if line.startswith(COMPLAINTS)]
 
     def until_stopping(self):
-        while (got := httpx2.get(f"{self.address}/readyz")).status_code == 200:
+        while (got := httpx2.get(f"{self.address}/readyz", timeout=60)).status_code == 200:
             assert got.json()["stopping"] is False
         return got
 
@@ -140,7 +140,7 @@ def proxying(upstream, *options):
 
 def asking(served, path="chat/completions", **fields):
     body = {"model": "m", "messages": [], "stream": True, "streamverify": {"passages": PASSAGES}, **fields}
-    return httpx2.stream("POST", f"{served.address}/v1/{path}", json=body, timeout=40)
+    return httpx2.stream("POST", f"{served.address}/v1/{path}", json=body, timeout=120)
 
 
 def until(lines, part):
@@ -165,7 +165,7 @@ def asked_aside(served, **fields):
     got, body = [], {"model": "m", "messages": [], "streamverify": {"passages": PASSAGES}, **fields}
 
     def ask():
-        got.append(httpx2.post(f"{served.address}/v1/chat/completions", json=body, timeout=40))
+        got.append(httpx2.post(f"{served.address}/v1/chat/completions", json=body, timeout=120))
 
     thread = threading.Thread(target=ask)
     thread.start()
@@ -173,6 +173,7 @@ def asked_aside(served, **fields):
     thread.join()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT])
 def test_answers_in_progress_end_with_their_verdicts_and_new_requests_are_refused(upstream, sig):
     with proxying(upstream) as served, asked_aside(served) as whole, asking(served) as got:
@@ -182,7 +183,7 @@ def test_answers_in_progress_end_with_their_verdicts_and_new_requests_are_refuse
         served.tell_to_stop(sig)
         readiness = served.until_stopping().json()
         assert (readiness["ready"], readiness["stopping"], readiness["answers"]) == (False, True, 2)
-        assert httpx2.get(f"{served.address}/healthz").status_code == 200
+        assert httpx2.get(f"{served.address}/healthz", timeout=60).status_code == 200
         with asking(served) as refused:
             assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
             assert json.loads(refused.read())["error"]["type"] == "server_stopping"
@@ -197,6 +198,7 @@ def test_answers_in_progress_end_with_their_verdicts_and_new_requests_are_refuse
     assert upstream.closed.is_set()
 
 
+@pytest.mark.slow
 def test_answers_that_do_not_end_are_judged_as_far_as_they_came_and_end_with_an_error(upstream):
     with (
         proxying(upstream, "--drain-seconds", "0.2") as served,
@@ -209,8 +211,8 @@ def test_answers_that_do_not_end_are_judged_as_far_as_they_came_and_end_with_an_
         served.tell_to_stop()
         both = [read(lines) for lines in streams]
         assert served.end() == (0, [])
-    assert upstream.closed.wait(10)
-    assert upstream.closed_responses.wait(10)
+    assert upstream.closed.wait(60)
+    assert upstream.closed_responses.wait(60)
     for told in both:
         last = verdicts(told)[-1]
         assert (last["kind"], last["code"]) == ("stream_failed", "interrupted")
@@ -219,6 +221,7 @@ def test_answers_that_do_not_end_are_judged_as_far_as_they_came_and_end_with_an_
         assert json.loads(told[-1])["error"]["type"] == "server_stopping"
 
 
+@pytest.mark.slow
 def test_an_upstream_that_says_nothing_is_given_up_with_503(upstream):
     upstream.silent = True
     with proxying(upstream, "--drain-seconds", "0") as served:
@@ -227,9 +230,10 @@ def test_an_upstream_that_says_nothing_is_given_up_with_503(upstream):
             served.tell_to_stop()
         assert (got[0].status_code, got[0].json()["error"]["type"]) == (503, "server_stopping")
         assert served.end() == (0, [])
-    assert upstream.closed.wait(10)
+    assert upstream.closed.wait(60)
 
 
+@pytest.mark.slow
 def test_a_second_signal_stops_at_once(upstream):
     with proxying(upstream, "--drain-seconds", "600") as served, asking(served) as got:
         lines = got.iter_lines()
@@ -237,13 +241,14 @@ def test_a_second_signal_stops_at_once(upstream):
         served.tell_to_stop()
         served.until_stopping()
         served.tell_to_stop()
-        assert served.process.wait(40) == -signal.SIGTERM
-    assert upstream.closed.wait(10)
+        assert served.process.wait(120) == -signal.SIGTERM
+    assert upstream.closed.wait(60)
 
 
+@pytest.mark.slow
 def test_the_demo_ends_its_streams_too():
     with serving("-m", "streamverify", "serve", "--demo", "--port", "0", "--drain-seconds", "0.2") as served:
-        with httpx2.stream("GET", f"{served.address}/demo/stream?speed=2", timeout=40) as got:
+        with httpx2.stream("GET", f"{served.address}/demo/stream?speed=2", timeout=120) as got:
             lines = got.iter_lines()
             until(lines, "text_released")
             served.tell_to_stop()
@@ -252,19 +257,20 @@ def test_the_demo_ends_its_streams_too():
         assert served.end() == (0, [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("shutdown", "ending"), [(30, "stream_finished"), (0, "stream_failed")])
 def test_an_application_of_its_own_under_uvicorn_ends_its_streams_in_order(upstream, shutdown, ending):
     """The program says where it listens, then says the first words and waits until it may say the rest."""
     program = Path(__file__).parent / "own_application.py"
     with loopback(upstream.app) as behind, serving(str(program), behind, str(shutdown)) as served:
-        with httpx2.stream("GET", served.address, timeout=40) as got:
+        with httpx2.stream("GET", served.address, timeout=120) as got:
             lines = got.iter_lines()
             until(lines, "sentence_closed")
             served.tell_to_stop()
             # uvicorn has stopped listening once a connection is refused.
             with contextlib.suppress(httpx2.TransportError):
                 while True:
-                    httpx2.get(f"{served.address}/none")
+                    httpx2.get(f"{served.address}/none", timeout=60)
             if ending == "stream_finished":
                 upstream.may_go_on.set()
             last = json.loads(read(lines)[-1])

@@ -11,9 +11,9 @@ from starlette.routing import Route
 
 from streamverify.errors import ModelError, StreamStateError, UsageError
 from streamverify.policy import Redact
-from streamverify.pump import CAPACITY
 from streamverify.server import Runs, sse_response
 from streamverify.server.sse import resumed
+from streamverify.streaming.pump import CAPACITY
 from streamverify.testing import ScriptedScorer, pieces
 from streamverify.types import Label, Passage
 from streamverify.verifier import Verifier

@@ -3,7 +3,17 @@
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from typing import Any, assert_type
 
-from streamverify import CheckedAnswer, Flag, VerifiedPieces, VerifiedSyncPieces, retrieved, verified
+from streamverify import (
+    CheckedAnswer,
+    Event,
+    Flag,
+    Observer,
+    VerifiedPieces,
+    VerifiedSyncPieces,
+    Verifier,
+    retrieved,
+    verified,
+)
 
 
 @verified(passages="docs", policy=Flag())
@@ -44,3 +54,12 @@ async def use() -> None:
 
 
 kept: Callable[[str], Coroutine[Any, Any, CheckedAnswer]] = whole
+
+
+class Watches(Observer):
+    def event(self, stream: str, event: Event) -> None:
+        assert_type(stream, str)
+
+
+watching = Verifier(observers=[Watches()])
+"""Derived from `Observer`, what is of no interest may be left out."""

@@ -1,0 +1,82 @@
+"""Numerals in digits: where they stand, what they may be worth, and which belong to a name instead."""
+
+from __future__ import annotations
+
+import re
+
+# Repetitions are bounded: a longer numeral is a key anyway, and each start is looked at once.
+_DIGITS = re.compile(
+    r"\d{1,3}(?:[ \u00a0\u2009\u202f'’]\d{3}){1,12}(?!\d)(?:[.,]\d+)?"
+    r"|\d{1,2}(?:,\d{2}){1,16},\d{3}(?!\d)"
+    r"|\d{1,3}(?:,\d{3}){1,12}(?!\d)(?:\.\d+)?"
+    r"|\d{1,3}(?:\.\d{3}){2,12}(?!\d)(?:,\d+)?"
+    r"|\d{1,3}\.\d{3},\d+"
+    r"|\d+(?:[.,]\d+)?"
+)
+_MOST_DIGITS = 40
+"""Characters of a numeral above which it is a key or a hash, not a number."""
+_MORE_GROUPS = re.compile(r"(?:[ \u00a0\u2009\u202f'’.,]\d{2,3}(?!\d))*+")
+_PREFIXES = frozenset({"mid", "sub", "non", "pre", "post", "early", "late", "under", "over"})
+
+
+def numeral_at(text: str, start: int) -> tuple[str, int]:
+    """The numeral that starts with this digit, and where it ends; empty where it is a key or a hash."""
+    match = _DIGITS.match(text, start)
+    assert match is not None  # a digit stands there
+    end = match.end()
+    if end - start <= _MOST_DIGITS:
+        return match[0], end
+    more = None if match[0].isdecimal() else _MORE_GROUPS.match(text, end)
+    return "", more.end() if more else end
+
+
+def in_name(text: str, start: int, end: int, prefix: str) -> bool:
+    """Whether digits belong to an identifier, a version or an address."""
+    before = text[start - 1] if start else " "
+    if before.isalpha():
+        return not prefix
+    if before == "." and start > 1 and text[start - 2].isdecimal():
+        return True
+    if before in "_+.-/#:" and _within_identifier(text, start):
+        return True
+    after = text[end : end + 2]
+    return after[:1] == "_" or (len(after) == 2 and after[0] == "." and after[1].isdecimal())
+
+
+def _within_identifier(text: str, start: int) -> bool:
+    """Whether digits after a joining sign belong to a name (HR-14, C++17), not to a range (3-5, 140/90)."""
+    first = start
+    while first > max(start - 24, 0) and (text[first - 1].isalnum() or text[first - 1] in "_+.-/#:"):
+        first -= 1
+    run = text[first:start].lstrip("+.-/#:")
+    return bool(run) and not run[0].isdecimal() and run.rstrip("-") not in _PREFIXES
+
+
+def values_of(digits: str) -> list[float]:
+    """What a numeral may mean, likeliest first: 1.200 is 1.2, or 1200 where the dot groups."""
+    plain = re.sub(r"[ \u00a0\u2009\u202f'’]", "", digits)
+    comma, dot = plain.rfind(","), plain.rfind(".")
+    if comma >= 0 and dot >= 0:
+        decimal = "," if comma > dot else "."
+        grouping = "." if decimal == "," else ","
+        return [float(plain.replace(grouping, "").replace(decimal, "."))]
+    mark = "," if comma >= 0 else "."
+    position = max(comma, dot)
+    if position < 0:
+        return [float(plain)]
+    grouped = len(plain) - position - 1 == 3 and not plain.startswith("0")
+    if plain.count(mark) > 1:
+        return [float(plain.replace(mark, ""))]
+    decimal_value, grouped_value = float(plain.replace(mark, ".")), float(plain.replace(mark, ""))
+    if not grouped or position > 3:
+        return [decimal_value]
+    return [grouped_value] if mark == "," else [decimal_value, grouped_value]
+
+
+def step_of(digits: str) -> float:
+    """Value of the last significant digit: 1,200 was perhaps rounded to hundreds, 1.2 to tenths."""
+    value = values_of(digits)[0]
+    if value != int(value):
+        return 10.0 ** -(len(digits) - max(digits.rfind("."), digits.rfind(",")) - 1)
+    whole = str(int(value))
+    return 10.0 ** (len(whole) - len(whole.rstrip("0"))) if whole != "0" else 0.0

@@ -1,0 +1,218 @@
+"""`streamverify monitor …`: drift, alerts and files for other programs.
+
+Before: `program.py` registers the commands. After: `monitor/`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from streamverify.console.asking import JsonOption, RecordsOption, TenantOption, opened
+from streamverify.console.shell import FAILED, USAGE, complain, write
+
+if TYPE_CHECKING:
+    from streamverify.monitor.alerts import Alert, Rules
+    from streamverify.monitor.drift import Look, Shift
+    from streamverify.monitor.traffic import Answer, Traffic
+    from streamverify.records import Database
+
+DomainOption = Annotated[str | None, typer.Option("--domain", help="Answers of this domain alone.")]
+RunOption = Annotated[str | None, typer.Option("--run", help="Answers of this run alone.")]
+
+
+def drift(
+    *,
+    records: RecordsOption,
+    reference: Annotated[
+        str, typer.Option("--reference", help="What later windows are held against: 2026-11-01..2026-11-08.")
+    ],
+    now: Annotated[
+        str | None, typer.Option("--now", help="Likewise; from the reference's end until now if left out.")
+    ] = None,
+    window: Annotated[str, typer.Option("--window", help="Length of one look: 24h, 7d.")] = "24h",
+    calibration: Annotated[
+        Path | None, typer.Option("--calibration", help="Whose guarantee people's judgments should meet.")
+    ] = None,
+    domain: DomainOption = None,
+    run: RunOption = None,
+    tenant: TenantOption = "",
+    json: JsonOption = False,
+) -> None:
+    """Say whether answers come about as they did, and whether promises made of them still hold.
+
+    Exit status: 0; 1 when a distribution drifted, scores are no probabilities any more, or a guarantee is
+    broken; 2 for bad input.
+    """
+    from streamverify.calibration import Calibration  # noqa: PLC0415 - loads pydantic
+    from streamverify.jsonl import json_text  # noqa: PLC0415 - as above
+    from streamverify.monitor import drift as drifting  # noqa: PLC0415 - an extra
+    from streamverify.monitor.moments import ends_from, length_from  # noqa: PLC0415 - as above
+    from streamverify.monitor.promises import calibration_error, promise  # noqa: PLC0415 - as above
+    from streamverify.monitor.traffic import Window  # noqa: PLC0415 - as above
+
+    before = Window(*ends_from(reference))
+    after = Window(*ends_from(now)) if now is not None else Window(before.until, datetime.now(UTC))
+    with opened(records) as database:
+        traffic = _traffic(database, tenant, domain, run)
+        looks = drifting.looks(traffic, before, after, length_from(window))
+        labels = traffic.human_labels(after)
+    error = calibration_error(labels)
+    checked = promise(Calibration.read(calibration), labels) if calibration is not None else None
+    for look in looks:
+        for line in _lines(look):
+            write(json_text(line) if json else _row(line))
+    told = {"calibration_error": _plain(error), "drifted": error.drifted}
+    write(json_text(told) if json else _row({"calibration error": told["calibration_error"]}))
+    if checked is not None:
+        write(
+            json_text({"guarantee": _plain(checked)})
+            if json
+            else f"guarantee {checked.status}: {checked.detail}"
+        )
+    broken = checked is not None and checked.status == "broken"
+    if broken or error.drifted or any(look.drifted for look in looks):
+        raise typer.Exit(FAILED)
+
+
+def check(
+    *,
+    records: RecordsOption,
+    rules: Annotated[
+        Path | None, typer.Option("--rules", help="TOML file; without it those that the guide names.")
+    ] = None,
+    at: Annotated[str | None, typer.Option("--at", help="Where windows end; now if left out.")] = None,
+    state: Annotated[
+        Path | None,
+        typer.Option("--state", help="File that remembers what is on; beside SQLite records if left out."),
+    ] = None,
+    domain: DomainOption = None,
+    run: RunOption = None,
+    tenant: TenantOption = "",
+    json: JsonOption = False,
+) -> None:
+    """Hold the figures of the last hours against alert rules; tell the sinks what has fired or was resolved.
+
+    What is on is remembered, so that the sinks are told once, however often this runs. With --at, and with
+    records on a server, nothing is remembered unless --state names a file.
+
+    Exit status: 0; 1 when an alert is on; 2 for bad input, or when a sink could not be told.
+    """
+    from streamverify.jsonl import json_text  # noqa: PLC0415 - loads pydantic
+    from streamverify.monitor import alerts, sinks  # noqa: PLC0415 - an extra
+    from streamverify.monitor.moments import moment_from  # noqa: PLC0415 - as above
+
+    given = alerts.rules_from(alerts.DEFAULTS) if rules is None else alerts.read_rules(rules)
+    now = datetime.now(UTC) if at is None else moment_from(at)
+    with opened(records) as database:
+        found = alerts.check(lambda own: _traffic(database, tenant, own or domain, run), given, now)
+        beside = at is None and database.url.get_backend_name() == "sqlite"
+        memory = Path(f"{database.url.database}.alerts.json") if beside and state is None else state
+    if memory is None:
+        shown, wrong = found, tuple(sinks.send(given.sinks, found))
+        told = [sinks.told(alert) for alert in shown]
+        heard = set(sinks.names(given.sinks)) - {"log"} and not wrong
+        if heard and any(alert.status == "on" for alert in found):
+            complain("nothing remembers that the sinks were told; name a file with --state")
+    else:
+        named = None if rules is None else str(rules.resolve())
+        asked = {"rules": named, "domain": domain, "run": run, "tenant": tenant}
+        shown, told, wrong = _remembered(memory, asked, given, found, now)
+    for alert, fact in zip(shown, told, strict=True):
+        since = fact.get("since")
+        write(json_text(fact) if json else f"{alert}; since {since}" if since else str(alert))
+    for line in wrong:
+        complain(line)
+    if wrong:
+        raise typer.Exit(USAGE)
+    if any(alert.status == "on" for alert in shown):
+        raise typer.Exit(FAILED)
+
+
+def _remembered(
+    path: Path, asked: dict[str, str | None], rules: Rules, found: Sequence[Alert], now: datetime
+) -> tuple[tuple[Alert, ...], list[dict[str, Any]], tuple[str, ...]]:
+    """The alerts with what is remembered of them, as values and as JSON, and which sinks failed."""
+    from streamverify.monitor import firing, sinks  # noqa: PLC0415 - an extra
+
+    with firing.remembering(path, asked) as memory:
+        step = firing.step(memory.firing, found, now, sinks.names(rules.sinks))
+        delivered = sinks.deliver(rules.sinks, step.changes)
+        memory.firing = firing.remembered(step.firing, delivered.untold)
+    since = {one.key: one.since.isoformat() for one in step.firing if one.until is None}
+    told = [{**sinks.told(alert), "since": since.get((alert.figure, alert.domain))} for alert in step.alerts]
+    return step.alerts, told, delivered.wrong
+
+
+def files(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Made where there is none.")],
+) -> None:
+    """Copy the alert rules for Prometheus and the dashboard for Grafana into a folder."""
+    from importlib.resources import files as resources  # noqa: PLC0415 - kept out of start-up
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for found in sorted(resources("streamverify.monitor").joinpath("files").iterdir(), key=lambda f: f.name):
+        (folder / found.name).write_bytes(found.read_bytes())
+        write(str(folder / found.name))
+
+
+def answers_of_runs(records: str, runs: Sequence[str], window: str | None, tenant: str) -> list[list[Answer]]:
+    """The recorded answers of each run, in a stretch of time or at any time."""
+    from streamverify.monitor.moments import ends_from  # noqa: PLC0415 - an extra
+    from streamverify.monitor.traffic import Window  # noqa: PLC0415 - as above
+
+    ends = (datetime.fromtimestamp(0, UTC), datetime.now(UTC)) if window is None else ends_from(window)
+    asked = Window(*ends)
+    with opened(records) as database:
+        return [_traffic(database, tenant, None, run).answers(asked) for run in runs]
+
+
+def _traffic(database: Database, tenant: str, domain: str | None, run: str | None) -> Traffic:
+    from streamverify.monitor.traffic import Traffic  # noqa: PLC0415 - an extra
+    from streamverify.records import Requester  # noqa: PLC0415 - as above
+    from streamverify.records.requester import AUDITOR  # noqa: PLC0415 - as above
+
+    auditor = Requester(roles=frozenset({AUDITOR}), tenant=tenant)
+    return Traffic(database, auditor, domain=domain, run=run)
+
+
+def _lines(look: Look) -> list[dict[str, Any]]:
+    return [{"look": look.number, "window": str(look.window), **_shift(shift)} for shift in look.shifts]
+
+
+def _shift(shift: Shift) -> dict[str, Any]:
+    told: dict[str, Any] = _plain(shift) | {"rows": list(shift.rows)}
+    if not shift.psi_means_something:
+        told["psi_note"] = "fewer than 500 rows: the index means nothing"
+    return told
+
+
+def _plain(value: Any) -> Any:
+    """A result as JSON: a figure that was not computed says why, in its place."""
+    from streamverify.figure import NotComputed  # noqa: PLC0415 - kept out of start-up
+
+    if isinstance(value, NotComputed):
+        return {"not_computed": value.reason}
+    if dataclasses.is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    return value if isinstance(value, bool | int | float | list | tuple | None) else str(value)
+
+
+def _row(told: dict[str, Any]) -> str:
+    def cell(value: Any) -> str:
+        match value:
+            case {"not_computed": reason}:
+                return f"not computed ({reason})"
+            case dict():
+                return " ".join(f"{name}={cell(part)}" for name, part in value.items())
+            case float():
+                return f"{value:.4g}"
+            case _:
+                return str(value)
+
+    return "  ".join(f"{name}={cell(value)}" for name, value in told.items())

@@ -1,0 +1,130 @@
+"""What stands in a run's file and in its journal: pydantic values, closed to unknown fields, without NaN.
+
+Before: `run.py` and `journal.py` write. After: they read.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from streamverify.evaluate.protocol import Combination, Measured, Metric
+from streamverify.figure import Figure, NotComputed
+from streamverify.types import Fingerprint, Report
+
+FORMAT = 1
+
+
+class Record(BaseModel):
+    """Base of what stands in files of a run: frozen, closed to unknown fields, without NaN."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class MetricRecord(Record):
+    """What a run says about a metric."""
+
+    version: str
+    higher_is_better: bool
+    combination: Combination
+    range: tuple[float, float | None]
+
+    @classmethod
+    def of(cls, metric: Metric) -> MetricRecord:
+        """The metric's."""
+        return cls(
+            version=metric.version,
+            higher_is_better=metric.higher_is_better,
+            combination=metric.combination,
+            range=metric.range,
+        )
+
+
+class Header(Record):
+    """What was measured with what; two runs with equal headers have equal figures."""
+
+    format: int = FORMAT
+    version: str
+    """Of this library."""
+    dataset: str
+    """Digest of the cases."""
+    questions: str
+    """Digest of what was asked and what is known to be right: runs with equal ones can be compared."""
+    cases: int
+    fingerprint: Fingerprint
+    policy: str
+    metrics: dict[str, MetricRecord]
+    pack: str = ""
+    """Name and digest of the pack; empty without one."""
+    embedder: str = ""
+    judge: str = ""
+
+
+class FigureRecord(Record):
+    """A figure in a file: a value, or the reason why there is none."""
+
+    value: float | None = None
+    not_computed: str | None = None
+    nothing: bool = False
+    """See `NotComputed.nothing`."""
+    parts: tuple[float, float] | None = None
+    warning: str = ""
+    details: dict[str, Any] | None = None
+
+    @classmethod
+    def of(cls, measured: Measured, *, details: bool) -> FigureRecord:
+        """What was measured."""
+        gap = measured.figure if isinstance(measured.figure, NotComputed) else None
+        return cls(
+            value=None if isinstance(measured.figure, NotComputed) else measured.figure,
+            not_computed=gap.reason if gap is not None else None,
+            nothing=gap is not None and gap.nothing,
+            parts=measured.parts,
+            warning=measured.warning,
+            details=dict(measured.details) if details and measured.details else None,
+        )
+
+    def measured(self) -> Measured:
+        """As it was.
+
+        Raises:
+            ValueError: it has both a value and a reason for having none, or neither.
+        """
+        if (self.value is None) == (self.not_computed is None):
+            raise ValueError("a figure has either a value or a reason why it was not computed")
+        if self.value is not None and self.nothing:
+            raise ValueError("a figure with a value has something to measure")
+        gap = NotComputed(self.not_computed or "unknown", self.nothing)
+        figure: Figure = self.value if self.value is not None else gap
+        return Measured(figure, self.parts, self.details or {}, self.warning)
+
+
+class StageRecord(Record):
+    """What became of one stage of a pack."""
+
+    name: str
+    status: str
+    """`passed`, `failed`, `skipped` or `not computed`."""
+    score: FigureRecord
+    findings: tuple[str, ...] = ()
+    duration_ms: float | None = None
+    """In the journal only."""
+
+
+class CaseRecord(Record):
+    """A case in a run's file, or with more in a journal."""
+
+    number: int
+    id: str
+    category: str | None = None
+    figures: dict[str, FigureRecord]
+    counts: dict[str, int] = {}
+    outcome: str = ""
+    error: str = ""
+    stages: tuple[StageRecord, ...] = ()
+    question: str | None = None
+    """In the journal only, as all that follows."""
+    recorded: bool | None = None
+    report: Report | None = None
+    check_ms: float | None = None

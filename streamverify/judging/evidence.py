@@ -1,0 +1,165 @@
+"""From windows back to sentences of passages: what a reader is shown, and where citations look.
+
+Before: `scorers/` scored windows. After: `verdict.py` puts the evidence into the verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import sentencex
+
+from streamverify.scorers.protocol import NliScore, Window, WindowScore
+from streamverify.text.words import STOP_WORDS, stem, words
+from streamverify.types import Evidence, Label, Passage, Span
+
+SHOWN = 3
+"""Pieces of evidence a verdict carries at most."""
+
+
+_SURE = 0.5
+"""Probability at which a window by itself speaks for or against a claim."""
+
+
+def stems(text: str) -> frozenset[str]:
+    """Stems of the content words."""
+    return frozenset(stem(word.folded) for word in words(text) if word.folded not in STOP_WORDS)
+
+
+def pin(window: Window, claim: frozenset[str]) -> Span:
+    """The sentence of the window that shares most with the claim, as offsets in the passage's text.
+
+    Of sentences that share the same number of content words the shorter one wins, then the earlier. A
+    window without a sentence is given whole, outer blanks left out.
+    """
+    best: tuple[int, int, Span] | None = None
+    for first, last in _sentences(window):
+        text = window.text[first:last]
+        if not text.strip():
+            continue
+        start, end = first + len(text) - len(text.lstrip()), last - len(text) + len(text.rstrip())
+        rank = (len(claim & stems(text)), -(end - start), Span(window.start + start, window.start + end))
+        if best is None or rank[:2] > best[:2]:
+            best = rank
+    return best[2] if best is not None else Span(window.start, window.end)
+
+
+def share_of(window: Window, claim: frozenset[str]) -> float:
+    """How far a window is about a claim: the largest share of its content words in one sentence, 0 to 1."""
+    return _largest(claim, _sentence_stems(window))
+
+
+def _sentence_stems(window: Window) -> tuple[frozenset[str], ...]:
+    return tuple(stems(window.text[start:end]) for start, end in _sentences(window))
+
+
+def _sentences(window: Window) -> Iterable[tuple[int, int]]:
+    for bound in sentencex.get_sentence_boundaries("en", window.text):
+        yield int(bound["start_index"]), int(bound["end_index"])
+
+
+def _largest(claim: frozenset[str], sentences: Iterable[frozenset[str]]) -> float:
+    return max((len(claim & held) / len(claim) for held in sentences), default=0.0) if claim else 0.0
+
+
+def evidence_for(
+    claim_text: str,
+    label: Label,
+    scored: Sequence[WindowScore],
+    windows: Sequence[Window],
+    passages: Sequence[Passage],
+) -> tuple[Evidence, ...]:
+    """Up to `SHOWN` pieces of evidence, the one that decided first.
+
+    A window by itself is read too weakly to be ranked by its reading alone: what it shares with the claim, as
+    a whole and in its best sentence, counts for more. The reading is what speaks for the claim where the
+    verdict is SUPPORTED, against it where it is CONTRADICTED, and either of them otherwise.
+    """
+    claim = stems(claim_text)
+
+    def weight(entry: WindowScore) -> float:
+        window = windows[entry.window]
+        shared = share_of(window, claim) + _largest(claim, (stems(window.text),))
+        return shared + _reading(entry.score, label)
+
+    shown: list[Evidence] = []
+    for entry in sorted(scored, key=weight, reverse=True):
+        window = windows[entry.window]
+        span = pin(window, claim)
+        passage = passages[window.passage]
+        meaning, probability = _meaning(entry.score, label, decides=not shown)
+        piece = Evidence(
+            passage=passage.id,
+            start=span.start,
+            end=span.end,
+            text=passage.text[span.start : span.end],
+            score=round(probability, 4),
+            label=meaning,
+        )
+        if all((known.passage, known.start) != (piece.passage, piece.start) for known in shown):
+            shown.append(piece)
+        if len(shown) == SHOWN:
+            break
+    return tuple(shown)
+
+
+def _reading(score: NliScore, label: Label) -> float:
+    """0 to 1, beside two shares of words of 0 to 1 each; `benchmarks/evidence.py` has what comes of it."""
+    if label is Label.CONTRADICTED:
+        return score.contradiction
+    return 0.5 * (score.entailment if label is Label.SUPPORTED else 1 - score.neutral)
+
+
+def _meaning(score: NliScore, label: Label, *, decides: bool) -> tuple[Label, float]:
+    """What a window says by itself; the one that decided says what the verdict says."""
+    if score.entailment >= _SURE or (decides and label is Label.SUPPORTED):
+        return Label.SUPPORTED, score.entailment
+    if score.contradiction >= _SURE or (decides and label is Label.CONTRADICTED):
+        return Label.CONTRADICTED, score.contradiction
+    return Label.UNSUPPORTED, score.neutral
+
+
+class WindowFinder:
+    """Which windows of a passage to ask about a claim: those that share most with it."""
+
+    def __init__(self, windows: Sequence[Window], passages: Sequence[Passage]) -> None:
+        self._stems: dict[int, frozenset[str]] = {}
+        self._sentences: dict[int, tuple[frozenset[str], ...]] = {}
+        self._windows = windows
+        self._of: dict[str, list[int]] = {passage.id: [] for passage in passages}
+        for index, window in enumerate(windows):
+            self._of[passages[window.passage].id].append(index)
+
+    def of(self, passage: str) -> Sequence[int]:
+        """All windows of a passage, in text order; empty for an unknown id."""
+        return self._of.get(passage, ())
+
+    def likeliest(self, ids: Iterable[str], claim_text: str) -> tuple[int, ...]:
+        """For each passage its window that shares most with the claim, the earlier of equals."""
+        claim = stems(claim_text)
+        best = (
+            max(self.of(passage), key=lambda index: (len(claim & self._known(index)), -index))
+            for passage in dict.fromkeys(ids)
+            if self.of(passage)
+        )
+        return tuple(best)
+
+    def coverage(self, window: int, text: str) -> float:
+        """Share of the text's content words that the window holds; 0 without any."""
+        wanted = stems(text)
+        return len(wanted & self._known(window)) / len(wanted) if wanted else 0.0
+
+    def about(self, scored: Sequence[WindowScore], text: str) -> tuple[float, ...]:
+        """For each window scored how far it is about the text, as `share_of`."""
+        claim = stems(text)
+        return tuple(_largest(claim, self._held(entry.window)) for entry in scored)
+
+    def _held(self, index: int) -> tuple[frozenset[str], ...]:
+        if index not in self._sentences:
+            self._sentences[index] = _sentence_stems(self._windows[index])
+        return self._sentences[index]
+
+    def _known(self, index: int) -> frozenset[str]:
+        if index not in self._stems:
+            self._stems[index] = stems(self._windows[index].text)
+        return self._stems[index]

@@ -1,0 +1,176 @@
+"""What the sentences of one stream are judged against, and how a claim is put to it.
+
+Before: `passages.py` read the passages. After: `assessor.py` and `citations.py` ask.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+
+from streamverify.checks import Checked, SourceIndex, check
+from streamverify.errors import ScoringError
+from streamverify.judging.evidence import WindowFinder
+from streamverify.judging.score_cache import ScoreCache, digest, score_key
+from streamverify.judging.verdict import features
+from streamverify.passages import cut
+from streamverify.scorers.protocol import Abort, Claim, ClaimScore, NliScore, Renewing, Scorer, WindowScore
+from streamverify.types import Passage, Work
+
+NEAR = 2
+"""Best windows whose text the checks hold a claim against."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What was measured about one claim, before anything is decided."""
+
+    claim: Claim
+    score: ClaimScore
+    checked: Checked
+    features: Mapping[str, float]
+    """As `verdict.features` names them."""
+    about: tuple[float, ...]
+    """For each single pass how far its window is about the claim, 0 to 1."""
+    from_cache: bool = False
+
+    def same(self, bar: float) -> list[WindowScore]:
+        """The single passes over windows that are about the claim at least so far."""
+        return [entry for entry, share in zip(self.score.single, self.about, strict=True) if share >= bar]
+
+    @property
+    def work(self) -> Work:
+        """What it cost."""
+        if self.from_cache:
+            return Work(claims_from_cache=1)
+        return Work(
+            claims=1,
+            tokens_scored=self.score.tokens_scored,
+            passes=self.score.passes,
+            hurried=int(self.claim.hurried),
+        )
+
+
+class PreparedPremises:
+    """The passages of one stream: cut, indexed and prepared. Safe to use from several threads."""
+
+    def __init__(
+        self,
+        scorer: Scorer,
+        passages: Sequence[Passage],
+        question: str | None,
+        abort: Abort,
+        cache: ScoreCache,
+    ) -> None:
+        """Cut, index and encode. Blocking.
+
+        Raises:
+            ScoringError: the scorer failed, or `abort` was set.
+        """
+        self.scorer = scorer
+        self.passages = tuple(passages)
+        traits = scorer.traits
+        self.windows = cut(
+            self.passages, scorer.token_spans, traits.window_tokens, title_tokens=traits.title_tokens
+        )
+        self.finder = WindowFinder(self.windows, self.passages)
+        self.prepared = scorer.prepare(self.windows, abort=abort) if self.windows else None
+        self._cache, self._digest = cache, digest(self.windows)
+        self.question = question
+        self._index = SourceIndex(self.passages, question=question)
+
+    def renewed(self, passages: Sequence[Passage], abort: Abort) -> PreparedPremises:
+        """For another stream: what is read off the texts is shared, the scorer is asked anew. Blocking.
+
+        Args:
+            passages: of the other stream; the same ids, titles and texts in the same order.
+            abort: when set, the call ends soon with `ScoringError`.
+
+        Raises:
+            ScoringError: the scorer failed, or `abort` was set.
+        """
+        again = copy(self)
+        again.passages = tuple(passages)
+        if self.prepared is not None:
+            if isinstance(self.scorer, Renewing):
+                again.prepared = self.scorer.renew(self.prepared, abort=abort)
+            else:
+                again.prepared = self.scorer.prepare(self.windows, abort=abort)
+        return again
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is no text to judge against."""
+        return self.prepared is None
+
+    @property
+    def work(self) -> Work:
+        """What preparing cost."""
+        from_cache = self.prepared.from_cache if self.prepared is not None else 0
+        return Work(windows=len(self.windows), windows_from_cache=from_cache)
+
+    def id_of(self, window: int) -> str:
+        """The id of the passage a window was cut from."""
+        return self.passages[self.windows[window].passage].id
+
+    def measure(self, claim: Claim, abort: Abort) -> Measured:
+        """Everything a calibration may weigh about a claim. Blocking; the material must not be empty.
+
+        Raises:
+            ScoringError: the scorer failed, or `abort` was set.
+        """
+        assert self.prepared is not None
+        key = score_key(self._digest, claim)
+        # Whoever is in a hurry takes the whole score gladly, if it is there.
+        known = self._cache.get(key._replace(hurried=False)) or self._cache.get(key)
+        score = known
+        if score is None:
+            score = _sound(self.scorer.score(self.prepared, [claim], abort=abort), len(self.windows))
+            self._cache.put(key, score)
+        checked = self._check(claim, score.single[:NEAR])
+        about = self.finder.about(score.single, claim.text)
+        return Measured(
+            claim, score, checked, features(score, checked.signals, about), about, known is not None
+        )
+
+    def _check(self, claim: Claim, near: Sequence[WindowScore]) -> Checked:
+        windows = [self.windows[entry.window] for entry in near]
+        return check(claim, self._index, near=[(w.passage, w.start, w.end) for w in windows])
+
+
+_SLACK = 1e-3
+"""How far from 0-1 a probability may lie that comes of rounding."""
+
+
+def _sound(scores: Sequence[ClaimScore], windows: int) -> ClaimScore:
+    """The one score that was asked for, if all of its numbers are what they should be.
+
+    A number that is none would pass through every comparison that follows: NaN is below no threshold.
+
+    Raises:
+        ScoringError: there is not one score, it names no window or an unknown one, or a probability is not
+            finite or not within 0-1.
+    """
+    if len(scores) != 1:
+        raise ScoringError(f"the scorer returned {len(scores)} scores for 1 claim")
+    [score] = scores
+    if not score.single:
+        raise ScoringError("the scorer looked at no window")
+    for entry in score.single:
+        if not 0 <= entry.window < windows:
+            raise ScoringError(f"the scorer names window {entry.window} of {windows}")
+    passes = [entry.score for entry in score.single] + list(score.together)
+    for probabilities in passes if score.joint is None else [*passes, score.joint]:
+        for name in NliScore.__slots__:
+            _probability(name, getattr(probabilities, name))
+    for token in score.tokens:
+        _probability("risk", token.risk)
+    return score
+
+
+def _probability(name: str, value: float) -> None:
+    # Written so that NaN fails too.
+    if not (math.isfinite(value) and -_SLACK <= value <= 1 + _SLACK):
+        raise ScoringError(f"the scorer returned {name} {value!r}, which is no probability (0 to 1)")

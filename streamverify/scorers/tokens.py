@@ -1,0 +1,48 @@
+"""Tokens as a model reads them, from its `tokenizer.json`.
+
+Before: `model_files.py` has the file. After: `premise_cached.py`, or a process without a model, reads texts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from tokenizers import Encoding, Tokenizer
+
+from streamverify.errors import ModelContractError
+from streamverify.text.unicode import printable
+from streamverify.types import Span
+
+
+@dataclass(frozen=True, slots=True)
+class TokenReader:
+    """Reads tokens as the model does, without the model."""
+
+    tokenizer: Tokenizer
+
+    def __call__(self, text: str) -> list[Span]:
+        """Where each token of `text` stands, special tokens left out."""
+        return [Span(*offsets) for offsets in encoded(self.tokenizer, text, special=False).offsets]
+
+
+def encoded(tokenizer: Tokenizer, text: str, *, special: bool) -> Encoding:
+    """Tokens of a text, with the special ones around them where asked for."""
+    # The tokenizer refuses lone surrogates; what replaces one is as long, so offsets stay right.
+    return tokenizer.encode(printable(text), add_special_tokens=special)
+
+
+def read_tokenizer(path: Path) -> Tokenizer:
+    """The tokenizer of a file, without padding and truncation.
+
+    Raises:
+        ModelContractError: the file holds none. Operator.
+    """
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:  # the tokenizers package raises bare Exception
+        raise ModelContractError(f"{path} is not a tokenizer: {error}") from error
+    # The file carries the padding and truncation of the model it came from.
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer

@@ -1,0 +1,199 @@
+"""Threads for blocking scorers, shared by any number of event loops.
+
+A thread lives as long as there is work, so an idle verifier has none. A call that is given up (its
+deadline passed, its stream was cancelled) frees its slot at once, even if the scorer ignores the
+abort and hangs: one hanging call never starves the calls behind it.
+"""
+
+from __future__ import annotations
+
+import heapq
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Generic, NamedTuple, TypeVar
+
+import anyio
+
+from streamverify.errors import OverloadedError, ScoringTimeoutError
+from streamverify.portal import PerProcess
+from streamverify.scorers.protocol import Abort
+from streamverify.streaming.event_loop import Loop, current_loop
+
+T = TypeVar("T")
+
+_DROPPED = 64
+"""Calls that nobody waits for any more which the queue may keep until their turn."""
+
+
+class WorkersStatistics(NamedTuple):
+    """What the workers are doing now."""
+
+    running: int
+    """Calls in a thread, those given up not counted."""
+    waiting: int
+    """Calls without a thread yet."""
+
+
+@dataclass(eq=False, slots=True)
+class _Job(Generic[T]):
+    call: Callable[[], T]
+    abort: Abort
+    loop: Loop
+    started: anyio.Event = field(default_factory=anyio.Event)
+    done: anyio.Event = field(default_factory=anyio.Event)
+    result: list[T] = field(default_factory=list)
+    error: BaseException | None = None
+    given_up: bool = False
+    taken: bool = False
+    """By a thread."""
+
+    def execute(self) -> None:
+        self.loop.call_soon(self.started.set)
+        try:
+            self.result.append(self.call())
+        except BaseException as error:  # noqa: BLE001 - kept, and raised where the call is awaited
+            self.error = error
+
+
+class _Slots:
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self._queue: list[tuple[float, int, _Job[object]]] = []
+        self._number = count()
+        self.waiting = 0
+        self.running: set[_Job[object]] = set()
+
+    def push(self, job: _Job[object], since: float) -> None:
+        heapq.heappush(self._queue, (since, next(self._number), job))
+        self.waiting += 1
+
+    def drop(self, job: _Job[object]) -> None:
+        """It stays in the queue until its turn comes, and is passed over then."""
+        job.given_up = True
+        self.waiting -= 1
+        if len(self._queue) > 2 * self.waiting + _DROPPED:
+            self._queue = [entry for entry in self._queue if not entry[2].given_up]
+            heapq.heapify(self._queue)
+
+    def oldest(self) -> _Job[object] | None:
+        """Taken off the queue."""
+        while self._queue:
+            _, _, job = heapq.heappop(self._queue)
+            if not job.given_up:
+                job.taken = True
+                self.waiting -= 1
+                return job
+        return None
+
+    def all_waiting(self) -> list[_Job[object]]:
+        return [job for _, _, job in self._queue if not job.given_up]
+
+
+class Workers:
+    """At most `threads` calls at once, those that concern the oldest first."""
+
+    def __init__(self, threads: int, name: str) -> None:
+        self._threads, self._name = threads, name
+        self._slots = PerProcess(_Slots)
+
+    def statistics(self) -> WorkersStatistics:
+        """A snapshot; safe from any thread."""
+        slots = self._slots.here
+        with slots.lock:
+            return WorkersStatistics(len(slots.running), slots.waiting)
+
+    async def run(  # the deadline runs from the start in a thread, which no scope of the caller's can know
+        self,
+        call: Callable[[], T],
+        abort: Abort,
+        *,
+        timeout: float | None = None,  # noqa: ASYNC109 - see above
+        since: float | None = None,
+        patience: float | None = None,
+    ) -> T:
+        """Run `call` in a thread and wait for it; the event loop is free meanwhile.
+
+        Args:
+            call: must stop soon once `abort` is set.
+            abort: set by this method when the wait is cancelled or `timeout` passes.
+            timeout: seconds from the moment a thread takes the call up; None for no limit.
+            since: `time.perf_counter` when what it is about came up; None for now. The oldest goes first,
+                of equals the one asked for first.
+            patience: seconds to wait for a thread; None for as long as it takes.
+
+        Raises:
+            OverloadedError: no thread took it up within `patience`; it never runs.
+            ScoringTimeoutError: `timeout` passed.
+            BaseException: whatever `call` raised, as it is.
+        """
+        job = _Job(call, abort, current_loop())
+        self._submit(job, time.perf_counter() if since is None else since)
+        try:
+            with anyio.move_on_after(patience):
+                await job.started.wait()
+            if not job.started.is_set() and not self._taken(job):
+                assert patience is not None
+                raise OverloadedError(patience)
+            await job.started.wait()
+            with anyio.move_on_after(timeout):
+                await job.done.wait()
+        finally:
+            if not job.done.is_set():
+                self._give_up(job)
+        if not job.done.is_set():
+            assert timeout is not None
+            raise ScoringTimeoutError(timeout)
+        if job.error is not None:
+            raise job.error
+        return job.result[0]
+
+    def close(self) -> None:
+        """Tell every running call to stop; threads end by themselves."""
+        slots = self._slots.here
+        with slots.lock:
+            jobs = [*slots.running, *slots.all_waiting()]
+        for job in jobs:
+            job.abort.set()
+
+    def _submit(self, job: _Job[T], since: float) -> None:
+        slots = self._slots.here
+        with slots.lock:
+            slots.push(job, since)  # type: ignore[arg-type] # the queue never looks at the result
+            self._start_if_free(slots)
+
+    def _taken(self, job: _Job[T]) -> bool:
+        with self._slots.here.lock:
+            return job.taken
+
+    def _start_if_free(self, slots: _Slots) -> None:
+        if len(slots.running) < self._threads and (job := slots.oldest()) is not None:
+            slots.running.add(job)
+            threading.Thread(target=self._work, args=(job,), name=self._name, daemon=True).start()
+
+    def _work(self, job: _Job[object] | None) -> None:
+        slots = self._slots.here
+        while job is not None:
+            job.execute()
+            following: _Job[object] | None = None
+            with slots.lock:
+                if not job.given_up:  # else its slot was handed on then
+                    slots.running.discard(job)
+                    following = slots.oldest()
+                if following is not None:
+                    slots.running.add(following)
+            job.loop.call_soon(job.done.set)
+            job = following
+
+    def _give_up(self, job: _Job[T]) -> None:
+        slots = self._slots.here
+        with slots.lock:
+            if job in slots.running:
+                slots.running.discard(job)
+                job.given_up = True
+                self._start_if_free(slots)
+            elif not job.taken:
+                slots.drop(job)  # type: ignore[arg-type] # as above
+        job.abort.set()

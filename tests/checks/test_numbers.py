@@ -1,0 +1,214 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamverify.checks.numbers import QuantityPool, derivable, rival
+from streamverify.checks.quantities import quantities
+from streamverify.checks.quantity import Hedge
+
+_ONES = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+    "seventeen eighteen nineteen"
+).split()
+_TENS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety".split()
+
+
+def spell(number: int) -> str:
+    if number < 20:
+        return _ONES[number]
+    if number < 100:
+        return _TENS[number // 10] + (f"-{_ONES[number % 10]}" if number % 10 else "")
+    for size, name in ((1_000_000, "million"), (1_000, "thousand"), (100, "hundred")):
+        if number >= size:
+            head, rest = divmod(number, size)
+            joint = " and " if size == 100 or 0 < rest < 100 else " "
+            return f"{spell(head)} {name}" + (joint + spell(rest) if rest else "")
+    raise AssertionError(number)
+
+
+def backed(claim: str, source: str) -> bool:
+    """Whether every number of the claim is held by the source."""
+    found = quantities(claim)
+    assert found, claim
+    pool = QuantityPool(quantities(source, hedges=False))
+    return all(pool.holds(quantity) for quantity in found)
+
+
+whole = st.integers(min_value=13, max_value=9_999_999)
+units = st.sampled_from(["km", "kilometres", "kg", "percent", "%", "dollars", "days", "years", "ml", "MW"])
+
+
+@given(whole)
+def test_a_number_is_the_same_in_digits_with_and_without_commas_and_in_words(number):
+    forms = [f"{number} items", f"{number:,} items", f"{spell(number)} items"]
+    assert all(backed(one, other) for one in forms for other in forms)
+
+
+@given(whole, whole, units)
+def test_different_numbers_are_never_the_same(one, other, unit):
+    assert backed(f"{one:,} {unit}", f"it was {other:,} {unit}") == (one == other)
+
+
+@given(st.integers(1, 999_999), st.integers(-3, 3).filter(bool), units)
+def test_a_shifted_decimal_point_is_another_number(digits, shift, unit):
+    assert not backed(f"{digits} {unit}", f"{digits * 10.0**shift:.6f} {unit}")
+
+
+@given(st.text(max_size=200))
+def test_quantities_are_in_order_without_overlap_and_their_text_stands_at_their_span(text):
+    found = quantities(text)
+    assert [text[one.start : one.end] for one in found] == [one.text for one in found]
+    assert all(one.end <= other.start for one, other in pairwise(found))
+
+
+@given(
+    st.lists(
+        st.sampled_from(["5 km", "twelve percent", "$3.2m", "about 40", "a third", "3–5 kg", "word", "."])
+    )
+)
+def test_numbers_glued_from_pieces_are_all_found(pieces):
+    expected = sum({"3–5 kg": 2, "word": 0, ".": 0}.get(piece, 1) for piece in pieces)
+    assert len([one for one in quantities(" ; ".join(pieces)) if not one.implied]) == expected
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("1.2 million people", "1,200,000 people"),
+        ("1.2m people", "1.2 million people"),
+        ("12 % of it", "twelve percent of it"),
+        ("12 per cent", "12%"),
+        ("a quarter of the award", "25 percent of the award"),
+        ("half of the fare", "50 % of the fare"),
+        ("two thirds of members", "2/3 of members"),
+        ("5 kilometres", "5 km"),
+        ("5,000 m", "5 km"),
+        ("0.6 litres", "600 ml"),
+        ("$84,000", "84 thousand dollars"),
+        ("US$5m", "5 million dollars"),
+        ("SEK 300 million", "300 million kronor"),
+        ("between 3 and 5 km", "3–5 km"),
+        ("24 hours", "one day"),
+        ("12 months", "1 year"),
+        ("half a year", "six months"),
+        ("three months", "checked every quarter"),
+        ("one week", "weekly"),
+        ("sixty days' notice", "a 60-day notice"),
+        ("twenty working days", "20 days"),
+        ("the third week", "week 3"),
+        ("21st day", "day 21"),
+        ("two and a half hours", "2.5 hours"),
+        ("2½ cups", "2.5 cups"),
+        ("a margin of 12.5 %", "Margin (%): 12.5"),
+        ("1 200 000 euros", "EUR 1,200,000"),
+        ("1.200,50 EUR", "€1,200.50"),
+        ("about 1,200 people", "1,187 people"),
+        ("nearly 5,000 people", "4,870 people"),
+        ("over 300 people", "317 people"),
+        ("1.2 million people", "1,187,342 people"),
+        ("about 5 miles", "8 km"),
+        ("98.6 °F", "37 °C"),
+        ("port 8081", "listens on 0.0.0.0:8081"),
+    ],
+)
+def test_the_same_quantity_in_another_form_is_backed(claim, source):
+    assert backed(claim, source)
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("12.5 %", "1.25 %"),
+        ("1,250 units", "1.25 units"),
+        ("90 days", "3 months"),
+        ("60 days", "90 days"),
+        ("365 days", "1 year"),
+        ("5 km", "5 years"),
+        ("5 mW", "5 MW"),
+        ("$20", "€20"),
+        ("about 1,200 people", "1,500 people"),
+        ("over 300 people", "280 people"),
+        ("nearly 5,000 people", "5,200 people"),
+        ("exactly 1,200 people", "1,187 people"),
+        ("15 percent", "50 percent"),
+    ],
+)
+def test_another_quantity_is_not_backed(claim, source):
+    assert not backed(claim, source)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["CVE-2021-1234", "version 4.2.1", "form HR-14", "C++17", "a 3D view", "X4", "max_retries_3", "IPv6"],
+)
+def test_digits_inside_a_name_are_no_quantity_of_a_claim(text):
+    assert [one.text for one in quantities(text) if not one.implied] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "hedge"),
+    [
+        ("about 40 km", Hedge.ABOUT),
+        ("~40 km", Hedge.ABOUT),
+        ("40 km or so", Hedge.ABOUT),
+        ("at least 40 km", Hedge.OVER),
+        ("no fewer than 40 km", Hedge.OVER),
+        ("40 km or more", Hedge.OVER),
+        ("up to 40 km", Hedge.UNDER),
+        ("almost 40 km", Hedge.UNDER),
+        ("40 km", Hedge.NONE),
+    ],
+)
+def test_a_hedge_is_read_with_its_direction(text, hedge):
+    assert quantities(text)[0].hedge is hedge
+
+
+def test_the_rival_has_the_same_unit_or_the_same_noun_and_the_likeliest_digits():
+    near = quantities("12.5 % of 40 employees in 3 km")
+    assert rival(quantities("1.25 %")[0], near).text == "12.5 %"
+    assert rival(quantities("55 employees")[0], near).text == "40"
+    assert rival(quantities("55 kg")[0], near) is None
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("$3,900", "$900, $1,600 and $1,400"),
+        ("50 km", "2,376 km against 2,326 km"),
+        ("32 crowns", "64 crowns, of which 50 percent"),
+        ("6,000 requests", "1,200 calls, each counting 5"),
+        ("3 percentage points", "from 34 percent to 37 percent"),
+    ],
+)
+def test_one_step_of_arithmetic_reaches_a_number(claim, source):
+    number = quantities(claim)[0]
+    assert derivable(number, quantities(source))
+    assert not derivable(number, quantities("7,777,777 kg"))
+
+
+def test_nothing_is_derived_from_a_long_source():
+    source = quantities(" and ".join(f"{number} km" for number in range(100, 200)))
+    assert not derivable(quantities("205 km")[0], source)
+
+
+@pytest.mark.parametrize(
+    "text", ["1" * 5000, "1,234" * 3000, "9" * 400 + ".5 km", "٣٤ km", "²", "million " * 300]
+)
+def test_monstrous_numbers_break_nothing(text):
+    found = quantities(text)
+    assert not QuantityPool(found).holds(quantities("17 kg")[0])
+
+
+@pytest.mark.parametrize("group", [",00", ",000", ".000", " 000", "'000"])
+def test_digits_without_an_end_are_a_key_and_no_number(group):
+    text = f"1{group * 60} km"
+    values = [reading.value for quantity in quantities(text) for reading in quantity.readings]
+    assert max(values, default=0) < 1e9
+
+
+def test_a_number_behind_a_long_key_is_still_read():
+    assert [quantity.text for quantity in quantities(f"{'7' * 60} 500 km")] == ["500 km"]

@@ -1,0 +1,109 @@
+"""What frames a claim is taken off; what is part of it stays."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamverify.claims import framing
+
+CLAIM = "the crossing takes 3 hours in summer."
+
+FRONTS = """
+It is true that
+It's a fact that
+It is clearly the case that
+It is stated in the passages that
+It is worth noting that
+It has been reported that
+It can be confirmed that
+It should be noted that
+It turns out that
+We can see from the documents that
+The passages say that
+One of the documents clearly states that
+The provided context shows that
+As the documents show,
+As both texts point out,
+As your sources make plain,
+What the sources show is that
+The text says:
+As stated above,
+As described in the handbook,
+According to the documents,
+Based on the passages provided,
+Note that
+Please keep in mind that
+Do bear in mind that
+There is no doubt that
+The short answer is that
+Here is what I found:
+To answer your question directly:
+In short,
+All in all,
+Simply put,
+In short, it is true that
+""".strip().splitlines()
+
+BACKS = """
+, according to the handbook
+, as the text says
+, as both documents point out
+, as stated in the policy
+, as noted above
+ (see the manual)
+, per the documentation
+, of course
+, as you can see
+""".strip("\n").splitlines()
+
+KEPT = """
+According to Dr Sable, the crossing takes 3 hours.
+It is true for members only.
+It is important to wear gloves.
+It is not true that the crossing takes 3 hours.
+The report says nothing about prices.
+In 2019, the report says, prices rose by a tenth.
+Note the second column of the table.
+As the tower rises, the wind grows stronger.
+In the handbook of 1998, the fee was 20 crowns.
+We can see Mars from the observatory.
+The policy states a limit of 20 kg.
+Based in Oslo, the firm employs 40 people.
+It is possible that the crossing takes 3 hours.
+Ormond claims that the crossing takes 3 hours.
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("words", FRONTS)
+def test_a_frame_in_front_is_taken_off_whole(words):
+    text = f"{words} {CLAIM}"
+    assert text[framing.front(text) :] == CLAIM
+
+
+@pytest.mark.parametrize("words", BACKS)
+def test_a_frame_behind_is_taken_off_up_to_the_stop(words):
+    text = CLAIM[:-1] + words + "."
+    start, end = framing.back(text)
+    assert text[:start] + text[end:] == CLAIM
+
+
+@pytest.mark.parametrize("text", KEPT)
+def test_what_says_something_of_its_own_stays(text):
+    assert framing.front(text) == 0
+    assert framing.back(text) is None
+
+
+@pytest.mark.parametrize("text", [f"“{CLAIM}”", f'"{CLAIM[:-1]}".', f'"{CLAIM}"'])
+def test_a_whole_quotation_is_read_without_its_marks(text):
+    start, end = framing.quoted(text)
+    assert text[start:end].rstrip(".") == CLAIM.rstrip(".")
+    assert framing.quoted(f"He said {text} twice") is None
+
+
+@given(st.text(max_size=300))
+def test_what_is_taken_off_lies_in_the_text_and_leaves_something(text):
+    at = framing.front(text)
+    assert 0 <= at <= len(text)
+    assert at == 0 or len(text) - at >= 10
+    if (found := framing.back(text)) is not None:
+        assert 10 <= found[0] < found[1] <= len(text)

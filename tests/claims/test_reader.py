@@ -1,0 +1,317 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamverify.claims.nonclaims import Reason
+from streamverify.claims.reader import read
+from streamverify.sentences.segmenter import segment
+from streamverify.text.markdown import plain
+from streamverify.types import Sentence, SentenceKind, Span
+
+
+def sentences(*texts: str, kinds: dict[int, SentenceKind] | None = None) -> list[Sentence]:
+    """Sentences of an answer in a row; those with a bullet are list items."""
+    found: list[Sentence] = []
+    start = 0
+    for index, text in enumerate(texts):
+        item = text.startswith(("- ", "* ", "1. ", "2. "))
+        kind = (kinds or {}).get(index, SentenceKind.LIST_ITEM if item else SentenceKind.PROSE)
+        found.append(
+            Sentence(index=index, text=text + " ", start=start, end=start + len(text) + 1, kind=kind)
+        )
+        start += len(text) + 1
+    return found
+
+
+def reading(*texts: str, markers: tuple[str, ...] = (), kinds: dict[int, SentenceKind] | None = None):
+    """The reading of the last of these sentences."""
+    answer = "".join(text + " " for text in texts)
+    spans = [Span(answer.index(marker), answer.index(marker) + len(marker)) for marker in markers]
+    *before, last = sentences(*texts, kinds=kinds)
+    return read(last, previous=before, markers=spans)
+
+
+def claim(*texts: str, markers: tuple[str, ...] = ()) -> str | None:
+    found = reading(*texts, markers=markers).claim
+    return found.text if found else None
+
+
+def reason(*texts: str) -> Reason | None:
+    return reading(*texts).reason
+
+
+PIECES = [
+    *(
+        "The fee is 5 km. ",
+        "**Note:** ",
+        "- item ",
+        "`code` ",
+        "[1] ",
+        "It covers ",
+        "# ",
+        "| a | b |\n",
+        "passages, ",
+    ),
+    *(
+        "According to the ",
+        "don't say ",
+        "yes, ",
+        ":",
+        "?",
+        "\n",
+        "[text](http://a.b) ",
+        "日本",
+        "é",
+        " ",
+        "\\*",
+        "\\",
+    ),
+]
+pieces = st.sampled_from(PIECES)
+
+
+@given(st.lists(pieces | st.text(max_size=8), max_size=12), st.sampled_from(SentenceKind), st.data())
+def test_every_character_of_a_claim_stands_in_the_sentence_in_order_outside_the_markers(parts, kind, data):
+    text = "".join(parts)
+    start = data.draw(st.integers(0, 50))
+    marks = [
+        Span(start + place, start + place + 3) for place in range(len(text)) if text.startswith("[1]", place)
+    ]
+    before = Sentence(index=0, text="The old museum was closed: ", start=0, end=start)
+    sentence = Sentence(index=1, text=text, start=start, end=start + len(text), kind=kind)
+    found = read(sentence, previous=[before], markers=marks)
+    assert (found.claim is None) == (found.reason is not None)
+    for held in (found.claim, found.abstained_topic):
+        if held is None:
+            continue
+        assert len(held.text) == len(held.offsets)
+        own = [(char, offset) for char, offset in zip(held.text, held.offsets, strict=True) if offset >= 0]
+        assert all(char == text[offset - start] or char == " " for char, offset in own)
+        assert [offset for _, offset in own] == sorted({offset for _, offset in own})
+        assert not any(mark.start <= offset < mark.end for mark in marks for _, offset in own)
+
+
+@given(st.text(alphabet="abc *_`#[]()~>|-1.", max_size=60))
+def test_markup_only_ever_takes_characters_off(text):
+    aligned = plain(text, 7)
+    assert [
+        text[offset - 7] if text[offset - 7].isspace() is False else " " for offset in aligned.offsets
+    ] == list(aligned.text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("- **Ice:** 15 minutes at a time.", "Ice: 15 minutes at a time."),
+        ("1. Run `tarn doctor` first.", "Run tarn doctor first."),
+        ("[The guide](https://a.b/c_(d)) has *all* steps.", "The guide has all steps."),
+        ("> The fee is __due__ today.", "The fee is due today."),
+        ("Set max_retry_count and 2 * 3 * 4 first.", "Set max_retry_count and 2 * 3 * 4 first."),
+        (r"A \*literal\* star is kept here.", "A *literal* star is kept here."),
+    ],
+)
+def test_markdown_comes_off(text, expected):
+    assert claim(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "marker", "expected"),
+    [
+        ("The fee is $5 [1].", "[1]", "The fee is $5."),
+        (
+            "The appeal goes to the court [p1], which sits daily.",
+            "[p1]",
+            "The appeal goes to the court, which sits daily.",
+        ),
+        ("According to [1], the fee is $5.", "[1]", "the fee is $5."),
+        ("[1] states that the fee is $5.", "[1]", "the fee is $5."),
+    ],
+)
+def test_citation_markers_come_off_with_what_only_introduced_them(text, marker, expected):
+    assert claim(text, markers=(marker,)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("According to the provided documents, it closed in 2001.", "it closed in 2001."),
+        ("The report states that the plant closed in 2001.", "the plant closed in 2001."),
+        ("Based on the passages, the plant closed in 2001.", "the plant closed in 2001."),
+        ("Yes, the plant closed in 2001.", "the plant closed in 2001."),
+        ("However, the plant closed in 2001.", "the plant closed in 2001."),
+        ("Note that the plant closed in 2001.", "the plant closed in 2001."),
+        ("**Short answer:** the plant closed in 2001.", "the plant closed in 2001."),
+        ("Good question! The plant closed in 2001.", "The plant closed in 2001."),
+        (
+            "According to the Dutch authorities, 36,417 people died.",
+            "According to the Dutch authorities, 36,417 people died.",
+        ),
+        ("The plant may have closed in 2001.", "The plant may have closed in 2001."),
+    ],
+)
+def test_only_what_is_no_part_of_the_claim_is_taken_off_its_front(text, expected):
+    assert claim(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Hi there!", Reason.GREETING),
+        ("Thanks for asking!", Reason.GREETING),
+        ("I'm sorry to hear that.", Reason.GREETING),
+        ("Would you like to know more about the lighthouse?", Reason.QUESTION),
+        ("Let me know if you would like the details for part-time staff...", Reason.OFFER),
+        ("I hope this helps.", Reason.OFFER),
+        ("**Migrating to 2.0**", Reason.HEADING),
+        ("Here is a short summary of the guideline:", Reason.META),
+        ("You will need:", Reason.LEAD_IN),
+        ("Let me go through this step by step.", Reason.META),
+        ("It depends on what happened:", Reason.LEAD_IN),
+        ("Based on the provided documents,", Reason.META),
+        ("Sure, here is what the documentation says about it.", Reason.META),
+        ("Sources:", Reason.REFERENCE),
+        ("https://status.example.org", Reason.REFERENCE),
+        ("***", Reason.EMPTY),
+    ],
+)
+def test_what_claims_nothing_is_told_by_its_reason(text, expected):
+    assert reason(text) is expected
+    assert claim(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Thank you notes must be sent within 10 days.",
+        "Welcome bonuses are paid after 90 days.",
+        "It depends on your service: less than a year gives you four weeks at full pay.",
+        "There are three items, and each of them costs $5.",
+        "Here the limit is 50 km an hour, says the act.".replace("Here the", "The"),
+        "The agreement does not include the garage.",
+        "Breeding success was not recorded, but it will be from 2025 onwards.",
+        "Ultrasound: not recommended.",
+        "Don't forget proof of travel, e.g. your ticket.",
+    ],
+)
+def test_a_claim_in_the_clothes_of_a_courtesy_is_still_a_claim(text):
+    assert claim(text) is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "topic"),
+    [
+        ("The documents do not state the 2024 fee for e-filing.", "the 2024 fee for e-filing"),
+        ("The passages don't say whether leave pauses probation.", "leave pauses probation"),
+        (
+            "I could not find guidance on pelidoxin during breastfeeding in these documents.",
+            "pelidoxin during breastfeeding",
+        ),
+        ("I found nothing in the documents about connecting the S3.", "connecting the S3"),
+        ("The passages don't say who carried out the audit.", "someone carried out the audit"),
+        ("The passages say nothing about an age limit.", "an age limit"),
+        ("Tessel has not given a figure for 2025 in these documents.", "Tessel has given a figure for 2025"),
+        ("How the garden was paid for isn't mentioned.", "the garden was paid for"),
+        ("There is no information about the price in the sources.", "the price"),
+        ("What the passages leave open is whether agency workers count.", "agency workers count"),
+    ],
+)
+def test_an_abstention_claims_nothing_and_names_its_topic(text, topic):
+    found = reading(text)
+    assert (found.claim, found.reason, found.abstains) == (None, Reason.ABSTENTION, True)
+    assert found.abstained_topic.text == topic
+
+
+def test_an_abstention_that_goes_on_to_claim_something_is_read_as_that():
+    found = reading("The documents do not state the new fee, but the old fee was $240.")
+    assert (found.abstains, found.abstained_topic.text, found.claim.text) == (
+        True,
+        "the new fee",
+        "the old fee was $240.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "expected"),
+    [
+        (
+            "The Eiffel Tower was built in 1889.",
+            "It stands 330 m tall.",
+            "The Eiffel Tower stands 330 m tall.",
+        ),
+        (
+            "The tenants of Pell House may leave.",
+            "They must give notice.",
+            "The tenants of Pell House must give notice.",
+        ),
+        ("The museum, which is old, opened in 1901.", "Its garden is free.", "The museum's garden is free."),
+        (
+            "In 2019, Harrow Mills was sold.",
+            "In 2020, it went bankrupt.",
+            "In 2020, Harrow Mills went bankrupt.",
+        ),
+        ("The prize went to Ada Pell.", "She gave it away.", "Ada Pell gave it away."),
+        ("The bid was late.", "It's tied to a condition.", "The bid is tied to a condition."),
+        ("Here is more.\n", "It stands 330 m tall.", "It stands 330 m tall."),
+    ],
+)
+def test_a_dangling_pronoun_takes_its_referent_and_nothing_else(before, text, expected):
+    found = reading(before, text)
+    assert found.claim.text == expected
+
+
+def test_a_borrowed_referent_never_brings_the_assertion_of_the_sentence_before():
+    found = reading("The Eiffel Tower was built in 1889.", "It stands 330 m tall.")
+    borrowed = "".join(c for c, o in zip(found.claim.text, found.claim.offsets, strict=True) if o < 0)
+    assert borrowed == "The Eiffel Tower"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is possible to appeal.",
+        "It takes 10 minutes.",
+        "The fee is due.",
+    ],
+)
+def test_what_stands_on_its_own_is_left_alone(text):
+    assert claim("The Eiffel Tower was built in 1889.", text) == text
+
+
+@pytest.mark.parametrize(
+    ("lead", "item", "expected"),
+    [
+        ("The leave covers:", "- dental visits", "The leave covers dental visits"),
+        ("You will need:", "- a valid passport", "You will need a valid passport"),
+        ("To reset the password:", "1. Hold down RESET.", "To reset the password, Hold down RESET"),
+        ("The following are excluded:", "- cosmetic treatments;", "cosmetic treatments are excluded"),
+        ("The leave covers:", "- The fee is $5.", "The fee is $5."),
+        ("Here are the main points:", "- dental visits", "dental visits"),
+    ],
+)
+def test_a_list_item_takes_the_frame_of_its_lead_in(lead, item, expected):
+    assert claim(lead, item) == expected
+
+
+def test_later_items_of_a_list_take_the_frame_too_and_prose_ends_it():
+    assert claim("The leave covers:", "- dental visits", "- eye tests") == "The leave covers eye tests"
+    assert (
+        claim("The leave covers:", "- dental visits", "That is all there was.", "- eye tests") == "eye tests"
+    )
+
+
+def test_code_and_headings_claim_nothing_and_tables_are_read_by_row():
+    kinds = {0: SentenceKind.TABLE, 1: SentenceKind.TABLE, 2: SentenceKind.TABLE}
+    header, rule, row = "| Plan | Price |\n", "|---|---|\n", "| Pro | $20 |\n"
+    assert reading("x = 1", kinds={0: SentenceKind.CODE}).reason is Reason.CODE
+    assert reading("# Fees", kinds={0: SentenceKind.HEADING}).reason is Reason.HEADING
+    assert reading(header, kinds=kinds).reason is Reason.HEADING
+    assert reading(header, rule, kinds=kinds).reason is Reason.EMPTY
+    assert reading(header, rule, row, kinds=kinds).claim.text == "Plan: Pro, Price: $20"
+    assert reading(header + rule + row, kinds=kinds).claim.text == "Plan: Pro, Price: $20"
+
+
+def test_a_pronoun_that_nothing_follows_claims_nothing():
+    first, cut_off = segment("The tower is 330 metres tall. It ")
+    assert read(cut_off, previous=[first]).claim is None

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import pytest
+from builders import written
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from streamverify.errors import UsageError
+from streamverify.evaluate import read_dataset
+from streamverify.evaluate.dividing import sample, split, together
+from streamverify.program import main
+
+PARTS = {"train": 0.8, "test": 0.2}
+shared = st.lists(st.sets(st.integers(0, 30), min_size=1, max_size=2), min_size=3, max_size=30)
+
+
+def rows(found):
+    return [
+        {"id": f"r{n}", "passages": [f"Text {one}." for one in sorted(ids)]} for n, ids in enumerate(found)
+    ]
+
+
+@given(shared, st.integers(0, 3))
+@settings(max_examples=60)
+def test_no_passage_is_in_two_parts_and_no_row_is_lost(tmp_path_factory, found, seed):
+    folder = tmp_path_factory.mktemp("split")
+    data = written(folder / "all.jsonl", rows(found))
+    if len(together(data)) < 2:
+        with pytest.raises(UsageError, match="stays empty"):
+            split(data, PARTS, seed=seed, to=folder / "parts")
+        return
+    counts = split(data, PARTS, seed=seed, to=folder / "parts")
+    held = {name: list(read_dataset(folder / "parts" / f"{name}.jsonl")) for name in PARTS}
+    assert {name: len(cases) for name, cases in held.items()} == counts
+    ids = [case.id for cases in held.values() for case in cases]
+    assert sorted(ids) == sorted(f"r{n}" for n in range(len(found)))
+    texts = {name: {p.text for case in cases for p in case.passages} for name, cases in held.items()}
+    assert not texts["train"] & texts["test"]
+    other = written(folder / "turned.jsonl", reversed(rows(found)))
+    split(other, PARTS, seed=seed, to=folder / "again")
+    assert {c.id for c in read_dataset(folder / "again" / "test.jsonl")} == {c.id for c in held["test"]}
+
+
+def test_shares_are_met_where_rows_stand_alone(tmp_path):
+    data = written(tmp_path / "all.jsonl", rows([{n} for n in range(50)]))
+    assert split(data, PARTS, seed=0, to=tmp_path / "p") == {"train": 40, "test": 10}
+    first = (tmp_path / "p" / "test.jsonl").read_text()
+    split(data, PARTS, seed=1, to=tmp_path / "p")
+    assert (tmp_path / "p" / "test.jsonl").read_text() != first
+    lines = set(data.read_text().splitlines())
+    assert set(first.splitlines()) < lines
+
+
+def test_documents_that_are_only_named_bind_too(tmp_path):
+    named = [
+        {"id": "a", "relevant": ["d1"]},
+        {"id": "b", "retrieved": ["d1"]},
+        {"id": "c", "relevant": ["d2"]},
+    ]
+    assert sorted(map(sorted, together(written(tmp_path / "n.jsonl", named)))) == [["a", "b"], ["c"]]
+
+
+def test_rows_keep_their_ids_and_find_their_passages(tmp_path):
+    written(tmp_path / "p.jsonl", [{"id": "x", "text": "Text."}])
+    data = written(tmp_path / "all.jsonl", [{"question": "a", "passages_file": "p.jsonl"}, {"question": "b"}])
+    split(data, PARTS, seed=0, to=tmp_path / "deep" / "parts")
+    found = [case for name in PARTS for case in read_dataset(tmp_path / "deep" / "parts" / f"{name}.jsonl")]
+    assert {case.id: case.question for case in found} == {"1": "a", "2": "b"}
+    assert next(case for case in found if case.id == "1").passages[0].text == "Text."
+
+
+def test_a_sample_is_seeded_and_in_order(tmp_path):
+    data = written(tmp_path / "all.jsonl", rows([{n} for n in range(30)]))
+    assert sample(data, 5, seed=3, to=tmp_path / "s.jsonl") == 5
+    ids = [case.id for case in read_dataset(tmp_path / "s.jsonl")]
+    assert ids == sorted(ids, key=lambda one: int(one[1:]))
+    with pytest.raises(UsageError, match="the dataset itself"):
+        sample(data, 5, seed=3, to=data)
+
+
+def test_the_commands(tmp_path, capsys):
+    data = str(written(tmp_path / "all.jsonl", rows([{n} for n in range(10)])))
+    assert main(["dataset", "sample", data, "--count", "3", "--out", str(tmp_path / "s")]) == 0
+    assert main(["dataset", "split", data, "--out", str(tmp_path / "p")]) == 0
+    assert capsys.readouterr().out == "3 rows\ntrain: 8 rows\ntest: 2 rows\n"
+    for wrong in ("train=1", "train=x,test=1", "a=1,b=0", "a b=1,c=1"):
+        assert main(["dataset", "split", data, "--out", str(tmp_path / "p"), "--parts", wrong]) == 2
+    labelled = [
+        {"id": str(n), "answer": "A.", "labels": [{"text": "A.", "label": mark}]}
+        for n, mark in enumerate(["supported", "unsupported"] * 3)
+    ]
+    a = str(written(tmp_path / "a.jsonl", labelled))
+    capsys.readouterr()
+    assert main(["dataset", "agree", a, a, "--min-kappa", "0.9"]) == 0
+    assert "Cohen kappa  1.000" in capsys.readouterr().out
+    assert main(["dataset", "agree", a, a, a]) == 0
+    assert "Fleiss kappa  1.000" in capsys.readouterr().out
+    one = str(written(tmp_path / "one.jsonl", labelled[:1]))
+    assert main(["dataset", "agree", one, one, "--min-kappa", "0"]) == 1
+    assert "only one label occurs" in capsys.readouterr().out

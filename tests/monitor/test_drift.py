@@ -1,0 +1,265 @@
+"""Drift is found where there is some, and by chance no more often than promised, however often one looks."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import uuid
+from datetime import timedelta
+
+import pytest
+import scipy.stats  # noqa: F401 - loaded here, where no test's time runs
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from recorded import START, TEXTS, label, write
+
+from streamverify.calibration import Calibration, Guarantee
+from streamverify.errors import UsageError
+from streamverify.figure import Interval, NotComputed
+from streamverify.monitor import drift
+from streamverify.monitor.moments import ends_from, length_from
+from streamverify.monitor.promises import calibration_error, promise
+from streamverify.monitor.traffic import HumanLabel, Judged, Traffic, Window, one_a_stream
+from streamverify.program import main
+from streamverify.records import Database
+from streamverify.types import Label
+
+DAY = timedelta(days=1)
+FIRST = Window(START, START + DAY)
+NUMBERS = st.lists(st.floats(0, 1), max_size=80)
+WORDS = st.lists(st.sampled_from(["supported", "unsupported", "no_claim", "odd"]), max_size=80)
+
+
+def test_levels_sum_to_less_than_alpha_over_any_number_of_looks():
+    assert math.fsum(drift.level(look) for look in range(1, 100_000)) == pytest.approx(0.05, rel=1e-4)
+    assert math.fsum(drift.level(look) for look in range(1, 100_000)) < 0.05
+
+
+@given(NUMBERS, NUMBERS, WORDS, WORDS, st.integers(1, 1_000))
+def test_every_figure_is_finite_in_its_range_or_says_why_there_is_none(before, after, words, now, number):
+    look = drift.look(
+        number,
+        FIRST,
+        drift.Sample({"score": before}, {"label": words}),
+        drift.Sample({"score": after}, {"label": now}),
+    )
+    for shift in look.shifts:
+        assert shift.rows in ((len(before), len(after)), (len(words), len(now)))
+        for figure in (shift.p, shift.distance, shift.wasserstein, shift.psi):
+            assert isinstance(figure, NotComputed) or math.isfinite(figure)
+        if isinstance(shift.p, NotComputed):
+            assert not shift.drifted
+        else:
+            assert 0 <= shift.p <= 1
+            assert 0 <= shift.distance <= 1 + 1e-9
+            assert not isinstance(shift.psi, float) or shift.psi >= 0
+            assert not shift.drifted or (shift.p <= look.level and shift.distance >= drift.LEAST_SHIFT)
+
+
+def test_nearly_equal_samples_have_a_probability_and_warn_nobody():
+    before, after = [1.0] * 61 + [0.0] * 11, [1.0] * 60 + [0.0] * 12
+    (shift,) = drift.look(
+        1, FIRST, drift.Sample({"score": before}, {}), drift.Sample({"score": after}, {})
+    ).shifts
+    assert shift.p == pytest.approx(1.0)
+    assert not shift.drifted
+
+
+@settings(max_examples=10)
+@given(NUMBERS.filter(lambda values: len(values) >= 20), st.integers(1, 100))
+def test_what_is_equal_has_not_drifted(values, number):
+    sample = drift.Sample({"score": values}, {"label": [str(value > 0.5) for value in values]})
+    look = drift.look(number, FIRST, sample, sample)
+    assert look.drifted == ()
+    assert [shift.psi for shift in look.shifts] == [0.0, 0.0]
+
+
+@given(st.lists(st.integers(1, 4), min_size=20, max_size=60), st.integers(5, 9))
+def test_values_that_nobody_had_before_are_seen_by_the_index_too(before, new):
+    """As where a retriever brings twice as many passages: no value of the reference is left."""
+    samples = [drift.Sample({"passages": values}, {}) for values in (before, [new] * len(before))]
+    (shift,) = drift.look(1, FIRST, *samples).shifts
+    assert shift.distance == 1
+    assert shift.psi > 1
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_without_drift_few_months_of_looks_alarm_and_with_drift_nearly_all():
+    """60 references with 20 looks at each, of 200 answers: at most 5 in 100 may alarm, whatever the day."""
+    generator, alarms = random.Random(7), 0
+
+    def sample(mean):
+        scores = [min(max(generator.betavariate(4 * mean, 4 * (1 - mean)), 0), 1) for _ in range(200)]
+        return drift.Sample({"score": scores}, {"label": [str(score > 0.5) for score in scores]})
+
+    for _ in range(60):
+        before = sample(0.75)
+        alarms += any(drift.look(day, FIRST, before, sample(0.75)).drifted for day in range(1, 21))
+    assert alarms <= 8  # 3 are promised at most on average; the draws are the same each time
+    seen = sum(bool(drift.look(30, FIRST, sample(0.75), sample(0.5)).drifted) for _ in range(20))
+    assert seen >= 19
+
+
+def test_the_stability_index_is_shown_and_alarms_nobody():
+    generator = random.Random(1)
+    sample = [drift.Sample({"score": [generator.random() for _ in range(100)]}, {}) for _ in range(2)]
+    (shift,) = drift.look(1, FIRST, *sample).shifts
+    assert shift.psi > 0.05
+    assert not shift.psi_means_something
+    assert not shift.drifted
+
+
+def test_one_sentence_an_answer_is_picked_and_any_as_likely():
+    streams = [uuid.UUID(int=number) for number in range(2_000)]
+    judged = [Judged(stream, place, "supported", 0.5) for stream in streams for place in range(4)]
+    picked = one_a_stream(judged)
+    assert sorted(one.stream for one in picked) == streams
+    assert picked == one_a_stream(judged)
+    counts = [sum(one.sentence == place for one in picked) for place in range(4)]
+    assert min(counts) > 400
+
+
+@pytest.fixture
+def url(tmp_path):
+    return str(tmp_path / "records.db")
+
+
+def monitor(capsys, url, *arguments):
+    status = main(["monitor", "drift", "--records", url, "--json", *map(str, arguments)])
+    told = capsys.readouterr()
+    return status, [json.loads(line) for line in told.out.splitlines()], told.err
+
+
+@pytest.mark.slow
+def test_a_bad_release_is_found_in_its_window_and_each_distribution_by_itself(url, capsys):
+    write(url, 150)
+    write(url, 150, since=START + DAY, seed=1)
+    write(url, 150, since=START + 2 * DAY, seed=2, good=0.4, passages=3)
+    write(url, 100, since=START + 3 * DAY, seed=3, language="de")
+    write(url, 5, since=START + 4 * DAY, seed=4, domain="other")
+    asked = ("--reference", "2026-11-01..2026-11-02", "--now", "2026-11-02..2026-11-06")
+    status, lines, _ = monitor(capsys, url, *asked)
+    shifts = [line for line in lines if "look" in line]
+    drifted = {(line["look"], line["name"]) for line in shifts if line["drifted"]}
+    assert {name for look, name in drifted if look == 2} == {"score", "grounding", "passages", "label"}
+    assert {name for look, name in drifted if look == 3} == {"language", "length"}
+    assert {look for look, _ in drifted} == {2, 3}
+    assert {
+        line["p"]["not_computed"] for line in shifts if line["look"] == 4 and line["name"] == "length"
+    } == {"150 rows in the reference and 5 now; 20 are needed in each"}
+    assert status == 1
+    status, lines, _ = monitor(capsys, url, *asked, "--window", "4d", "--domain", "other")
+    assert status == 0  # nothing to compare is no drift, and says so
+    assert all("not_computed" in line["p"] for line in lines if "look" in line)
+    assert all("psi_note" in line for line in lines if "look" in line)
+
+
+def test_bad_stretches_of_time_are_refused(url, capsys):
+    write(url, 1)
+    for arguments, message in (
+        (("--reference", "yesterday"), "2026-11-01..2026-11-08"),
+        (("--reference", "2026-11-02..2026-11-01"), "later comes second"),
+        (("--reference", "2026-11-01..2026-11-02", "--window", "1 day"), "24h"),
+        (("--reference", "2026-11-01..2026-11-02", "--window", "0h"), "24h"),
+    ):
+        status, lines, error = monitor(capsys, url, *arguments)
+        assert (status, lines) == (2, [])
+        assert message in error
+        assert error.count("\n") == 1
+
+
+@given(st.integers(1, 10**6 - 1), st.sampled_from("smhd"))
+def test_lengths_are_read_as_written(count, unit):
+    seconds = {"s": 1, "m": 60, "h": 3600, "d": 86_400}[unit]
+    assert length_from(f"{count}{unit}").total_seconds() == count * seconds
+
+
+def test_windows_are_whole_and_meet():
+    window = Window(*ends_from("2026-11-01..2026-11-03T12:00+01:00"))
+    parts = window.parts(DAY)
+    assert [part.since for part in parts] == [START, START + DAY]
+    assert all(part.until - part.since == DAY for part in parts)
+    with pytest.raises(UsageError, match="above 0"):
+        window.parts(timedelta())
+
+
+def human(count, *, right=True, seed=0, ungrounded=0.5, misses=0.0, model="scripted"):
+    """Labelled sentences, two an answer, whose scores are right probabilities or too high."""
+    generator, found = random.Random(seed), []
+    for number in range(count):
+        stream = uuid.UUID(int=number // 2)
+        if misses:
+            score = 0.9 if generator.random() < misses else 0.1
+            grounded = generator.random() >= ungrounded
+        else:
+            score = generator.random()
+            grounded = generator.random() < (score if right else score / 2)
+        found.append(HumanLabel(stream, number % 2, score, grounded, model))
+    return found
+
+
+@pytest.mark.slow
+def test_scores_that_are_probabilities_have_not_drifted_and_others_have():
+    good = calibration_error(human(300))
+    assert isinstance(good.interval, Interval)
+    assert good.interval.low <= good.error <= good.interval.high
+    assert good.interval.low < good.by_chance
+    assert not good.drifted
+    bad = calibration_error(human(300, right=False))
+    assert bad.drifted
+    assert bad.error > 0.15
+    assert calibration_error(human(300)) == good  # nothing in it is drawn anew
+    few = calibration_error(human(20))
+    assert isinstance(few.error, NotComputed)
+    assert not few.drifted
+
+
+def promised(**fields):
+    return Calibration(
+        threshold=0.5,
+        guarantee=Guarantee(**({"alpha": 0.05, "delta": 0.05, "labels": 100, "model": "scripted"} | fields)),
+    )
+
+
+def test_a_guarantee_that_no_longer_holds_says_so():
+    assert promise(promised(), human(400, misses=0.02)).status == "not contradicted"
+    broken = promise(promised(), human(400, misses=0.3))
+    assert broken.status == "broken"
+    assert "at most 5.0% were promised" in broken.detail
+    few = promise(promised(), human(10, misses=0.001))
+    assert few.status == "not computed"  # nothing found in too few is no pass
+    other = promise(promised(model="another 2"), human(400, misses=0.001))
+    assert other.status == "broken"
+    assert "another 2" in other.detail
+    assert promise(Calibration(), human(10)).status == "none"
+
+
+@pytest.mark.slow
+def test_people_judge_recorded_sentences_and_the_command_compares(url, capsys, tmp_path):
+    write(url, 80, since=START + DAY, good=0.5)
+    with Database(url) as database:
+        judged = Traffic(database).judged(Window(START + DAY, START + 2 * DAY))
+        # Whatever the model says is supported is not: every one is a miss.
+        label(database, judged, lambda one: "incorrect" if one.label == Label.SUPPORTED else None)
+        found = Traffic(database).human_labels(Window(START, START + 2 * DAY))
+    assert len(found) == sum(one.label == Label.SUPPORTED for one in judged) > 50
+    assert not any(one.grounded for one in found)
+    file = tmp_path / "calibration.json"
+    promised().write(file)
+    status, lines, _ = monitor(
+        capsys, url, "--reference", "2026-11-01..2026-11-02", "--now", "2026-11-02..2026-11-03",
+        "--calibration", file,
+    )  # fmt: skip
+    assert status == 1
+    assert lines[-1]["guarantee"]["status"] == "broken"
+    assert lines[-2]["drifted"] is True
+    assert lines[-2]["calibration_error"]["error"] > 0.5
+
+
+def test_records_without_texts_have_no_languages(tmp_path):
+    with Database(str(tmp_path / "none.db")) as database:
+        traffic = Traffic(database)
+        assert (traffic.answers(FIRST), traffic.judged(FIRST), traffic.languages(FIRST)) == ([], [], [])
+    assert set(TEXTS) == {"en", "de"}

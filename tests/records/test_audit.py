@@ -1,0 +1,168 @@
+"""`streamverify audit …`: an auditor's questions by command, on both databases."""
+
+from __future__ import annotations
+
+import json
+import uuid
+
+import pytest
+import sqlalchemy as sa
+from streams import ANSWER, AUDITOR, raw, record
+
+from streamverify.program import main
+from streamverify.records import Database, Reader, Records, schema
+
+
+@pytest.fixture
+def audit(url, capsys):
+    """Runs one command; gives its status, its lines and what it complained about."""
+
+    def run(*arguments):
+        status = main(["audit", *map(str, arguments), "--records", url])
+        told = capsys.readouterr()
+        return status, told.out.splitlines(), told.err
+
+    return run
+
+
+@pytest.fixture
+def streams(url):
+    with Records(url) as records:
+        return record(
+            records, [ANSWER] * 2, context={"user": "ann", "roles": ["hr"], "domain": "d", "run": "r"}
+        )
+
+
+def told(lines):
+    return [json.loads(line) for line in lines]
+
+
+def test_the_questions_of_an_auditor(audit, streams):
+    _, lines, _ = audit(
+        "list", "--json", "--user", "ann", "--domain", "d", "--run", "r", "--since", "2026-01-01"
+    )
+    assert {row["id"] for row in told(lines)} == set(streams)
+    assert {row["requester"] for row in told(lines)} == {"ann"}
+    assert audit("list", "--user", "bob") == (0, [], "streamverify: nothing found\n")
+    assert audit("list", "--until", "2026-01-01")[1] == []
+    _, lines, _ = audit("list", "--limit", 1)
+    assert lines[0].split("\t")[:3] == ["id", "opened_at", "requester"]
+    assert len(lines) == 2
+
+    _, lines, _ = audit("show", streams[0], "--json")
+    assert [row.get("action") for row in told(lines)] == [None, "release", "redact", "redact"]
+    assert "".join(row["text"] for row in told(lines)[1:]) == ANSWER
+    _, lines, _ = audit("show", streams[0])
+    assert "requester: ann" in lines
+
+    _, lines, _ = audit("documents", streams[0], 0, "--json")
+    assert {(row["role"], row["uri"]) for row in told(lines) if row["role"] == "cited"} == {
+        ("cited", "hr/leave")
+    }
+    _, lines, _ = audit("documents", streams[0], "--json")
+    assert [row["uri"] for row in told(lines)] == ["hr/leave", "canteen", "office"]
+    _, lines, _ = audit("access", streams[0], "--json")
+    assert [(row["visibility"], row["roles"], row["could_see"]) for row in told(lines)] == [
+        ("restricted", ["hr"], True),
+        ("public", [], True),
+        ("internal", [], True),
+    ]
+    _, lines, _ = audit("withheld", "--json")
+    assert sorted(row["sentence"] for row in told(lines)) == [1, 1, 2, 2]
+    _, lines, _ = audit("failed", "--criterion", "grounding", "--json")
+    assert {row["label"] for row in told(lines)} == {"contradicted", "unsupported"}
+
+
+def test_somebody_else_sees_what_they_may(audit, streams):
+    _, lines, _ = audit("documents", streams[0], "--as", "ann", "--json")
+    assert [row["uri"] for row in told(lines)] == ["canteen", "office"]
+    _, lines, _ = audit("documents", streams[0], "--as", "ann", "--roles", "it, hr", "--json")
+    assert [row["uri"] for row in told(lines)] == ["hr/leave", "canteen", "office"]
+    status, lines, complaint = audit("show", streams[0], "--as", "bob")
+    assert (status, lines) == (2, [])
+    assert "no stream" in complaint
+    assert audit("list", "--tenant", "other")[1] == []
+
+
+def test_a_judgment_an_erasure_and_a_tampered_row(audit, streams, url):
+    status, (identity,), _ = audit("judge", streams[0], 1, "correct", "--by", "eve", "--note", "moved in May")
+    assert status == 0
+    assert uuid.UUID(identity)
+    _, lines, _ = audit("failed", "--criterion", "grounding", "--json")
+    assert sorted((row["stream"], row["sentence"]) for row in told(lines)) == sorted(
+        [(streams[0], 2), (streams[1], 1), (streams[1], 2)]
+    )
+    status, (line,), _ = audit("verify")
+    assert status == 0
+    assert line.startswith("5 entries, 0 problems, head 5:")
+    head = line.rpartition(" ")[2]
+    assert audit("erase", "--user", "ann", "--reason", "request 17", "--by", "ops")[1] == [
+        "2 streams lost their texts"
+    ]
+    assert audit("erase", "--before", "2030-01-01", "--reason", "90 days")[1] == [
+        "0 streams lost their texts"
+    ]
+    assert audit("verify", "--head", head)[0] == 0
+    with Database(url) as database:
+        raw(database, "UPDATE judgments SET score = 0.99 WHERE label = 'contradicted'")
+    status, lines, complaint = audit("verify")
+    assert status == 1
+    assert "2 problems" in lines[0]
+    assert "the conclusion was changed after it was written" in complaint
+
+
+def test_tables_are_set_up_by_command_and_only_once(url, capsys):
+    database = Database(url)
+    for before in ("none", database.head):
+        assert main(["audit", "upgrade", "--records", url]) == 0
+        assert capsys.readouterr().out.endswith(f"schema {before} -> {database.head}\n")
+    database.close()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["list"], "there are no records at"),
+        (["verify", "--head", "x"], "there are no records at"),
+    ],
+)
+def test_a_question_makes_no_database(tmp_path, capsys, arguments, message):
+    assert main(["audit", *arguments, "--records", str(tmp_path / "none.db")]) == 2
+    assert message in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["show", "x"], "'x' is no id"),
+        (["list", "--since", "soon"], "'soon' is no day"),
+        (["list", "--roles", "hr"], "--as"),
+        (["verify", "--head", "12:ab"], "is no head"),
+        (["erase", "--reason", "x"], "whose texts"),
+    ],
+)
+def test_a_wrong_question_is_one_line(tmp_path, capsys, arguments, message):
+    with Database(tmp_path / "r.db"):
+        assert main(["audit", *arguments, "--records", str(tmp_path / "r.db")]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert message in told.err
+    assert told.err.count("\n") == 1
+
+
+def test_a_file_that_is_no_database_is_one_line(tmp_path, capsys):
+    (tmp_path / "r.db").write_text("not a database, but long enough to be looked at " * 10)
+    assert main(["audit", "list", "--records", str(tmp_path / "r.db")]) == 2
+    assert "cannot be used: file is not a database" in capsys.readouterr().err
+
+
+def test_what_was_said_cannot_reach_into_the_terminal(audit, url):
+    with Records(url) as records:
+        (stream,) = record(records, ["It is \x1b[31mred\tand \n blue."], question="\x1b]0;title\x07")
+    _, lines, _ = audit("show", stream)
+    assert not any("\x1b" in line or "\x07" in line for line in lines)
+    assert len(lines[-1].split("\t")) == 7
+    with Database(url) as database, database.reading() as connection:
+        assert "\x1b" in connection.execute(sa.select(schema.conclusions.c.answer)).scalar()
+        assert Reader(database, AUDITOR).streams()

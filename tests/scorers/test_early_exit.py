@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamverify.scorers.early_exit import enough, first_round
+from streamverify.scorers.premise_cached import PremiseCachedScorer
+from streamverify.scorers.protocol import Abort, Claim, NliScore, Window
+
+probabilities = st.floats(0, 1)
+
+
+def scored(entailment: float) -> NliScore:
+    return NliScore(entailment, 1 - entailment, 0.0)
+
+
+@given(st.lists(st.floats(0, 2), min_size=1))
+def test_the_first_round_is_the_beginning_of_the_ranking_and_never_empty(weights):
+    ranked = list(enumerate(sorted(weights, reverse=True)))
+    chosen = first_round(ranked)
+    assert chosen == list(range(len(chosen)))
+    assert chosen
+
+
+def test_windows_that_share_as_much_are_all_looked_at():
+    assert first_round([(4, 1.0), (2, 1.0), (7, 0.71), (1, 0.69)]) == [4, 2, 7]
+    assert first_round([(0, 0.0), (1, 0.0)]) == [0, 1]
+    assert first_round([]) == []
+
+
+@given(st.lists(probabilities, min_size=1), probabilities)
+def test_more_entailment_never_makes_a_decided_support_undecided(entailments, more):
+    singles = [scored(value) for value in entailments]
+    if max(entailments) >= 0.5:
+        assert enough(singles, None)
+        assert enough([*singles, scored(more)], scored(more))
+
+
+@given(st.lists(probabilities, min_size=1))
+def test_without_a_joint_pass_only_entailment_is_enough(entailments):
+    assert enough([scored(value) for value in entailments], None) == (max(entailments) >= 0.5)
+
+
+def test_what_neither_a_window_nor_all_together_come_near_is_enough():
+    assert enough([scored(0.05)], scored(0.1))
+    assert not enough([scored(0.05)], scored(0.2))
+    assert not enough([scored(0.2)], scored(0.05))
+
+
+TEXTS = (
+    "The Eiffel Tower was completed in 1889 and stands 330 metres tall.",
+    "Green tea contains antioxidants called catechins. It also contains caffeine.",
+    "Cats sleep for most of the day.",
+)
+
+
+@pytest.mark.model
+def test_passes_are_left_out_where_the_first_decide_and_scores_of_the_others_stay():
+    abort = Abort()
+    windows = [Window(number, text, 0, len(text)) for number, text in enumerate(TEXTS)]
+    short, full = PremiseCachedScorer(threads=1), PremiseCachedScorer(threads=1, early_exit=False)
+    claims = [Claim(TEXTS[0]), Claim("The tower was finished in 1889 and tea contains caffeine.")]
+    few = short.score(short.prepare(windows, abort=abort), claims, abort=abort)
+    all_ = full.score(full.prepare(windows, abort=abort), claims, abort=abort)
+    assert [score.passes for score in all_] == [4, 4]
+    assert few[0].passes == 2
+    for one, other in zip(few, all_, strict=True):
+        assert one.joint == other.joint
+        assert set(one.single) <= set(other.single)
+        assert one.single[0] == other.single[0]
+        assert one.tokens == other.tokens
+    short.close()
+    full.close()
+
+
+@pytest.mark.model
+def test_a_passage_that_says_otherwise_about_the_same_thing_is_looked_at():
+    texts = ("The bridge was opened in 1890.", "The bridge was opened in 1901.", TEXTS[2])
+    windows = [Window(number, text, 0, len(text)) for number, text in enumerate(texts)]
+    scorer = PremiseCachedScorer(threads=1)
+    [score] = scorer.score(
+        scorer.prepare(windows, abort=Abort()), [Claim("The bridge was opened in 1890.")], abort=Abort()
+    )
+    assert {entry.window for entry in score.single} >= {0, 1}
+    assert 2 not in {entry.window for entry in score.single}
+    scorer.close()
