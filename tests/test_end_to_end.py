@@ -120,7 +120,7 @@ def test_a_sentence_too_long_for_the_model_is_unverified_and_never_cut(verifier)
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(600)
 def test_ten_thousand_passages_are_searched_for_the_one_that_tells(verifier):
     filler = [Passage(f"f{n}", f"Report {n} describes the harvest of field {n}.") for n in range(10_000)]
     report = verifier.check_sync("The Eiffel Tower was completed in 1889.", [*filler, *TOWER])
@@ -130,7 +130,7 @@ def test_ten_thousand_passages_are_searched_for_the_one_that_tells(verifier):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(600)
 def test_a_huge_passage_is_read_to_its_end(verifier):
     text = "The harvest was good that year and the barns were full. " * 90_000 + TOWER[0].text
     assert len(text) > 5_000_000

@@ -15,7 +15,7 @@ ARGUMENTS = {"fastapi_sse.py": ["--once"]}
 
 @pytest.mark.model
 @pytest.mark.slow
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.glob("*.py")))
 def test_an_example_runs_to_its_end(name):
     command = [sys.executable, str(EXAMPLES / name), *ARGUMENTS.get(name, [])]

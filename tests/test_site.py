@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 NEEDED = ("docs", "streamverify", "integrations", "mkdocs.yml", "CHANGELOG.md", "SECURITY.md")
 LOADED = {("script", "src"), ("img", "src"), ("iframe", "src"), ("source", "src"), ("link", "href")}
 
-pytestmark = [pytest.mark.site, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.site, pytest.mark.timeout(600)]
 
 
 class Loads(HTMLParser):

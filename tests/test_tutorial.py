@@ -17,7 +17,7 @@ FILES = re.findall(r"<!-- file: (\S+) -->\s*```\w+\n(.*?)^```$", PAGE, re.MULTIL
 ASKED = re.findall(r"<!-- ask -->\s*```bash\n(.*?)\n```", PAGE, re.DOTALL)
 SHOWN = re.findall(r"<!-- shows -->\s*```text\n(.*?)\n```", PAGE, re.DOTALL)
 
-pytestmark = [pytest.mark.model, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.model, pytest.mark.timeout(600)]
 
 
 @contextmanager

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import uuid
 
+import chromium
 import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import WebDriverWait
 from served import AUDITOR, HOSTILE, TOKEN, served
 
 from streamverify import Passage
 from streamverify.records import Reader, Records
 from tests.records.streams import ANSWER, record
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
 PAGES = ("/", "/answers", "/review", "/documents", "/runs", "/alerts", "/drift")
 WIDTHS = [(1440, 900), (1024, 768), (390, 844)]
@@ -45,7 +45,7 @@ class Page:
         return self.browser.execute_script(f"return {expression};", *arguments)
 
     def wait(self, expression):
-        return WebDriverWait(self.browser, 60, poll_frequency=0.05).until(lambda _: self.js(expression))
+        return chromium.until(self.browser, lambda: self.js(expression))
 
     def press(self, *keys):
         body = self.browser.find_element(By.TAG_NAME, "body")

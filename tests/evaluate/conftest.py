@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
-
+import chromium
 import pytest
-
-FLAGS = (
-    "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync --window-size=1280,900"
-)
 
 
 class Reader:
@@ -32,9 +26,7 @@ class Reader:
         return self.driver.execute_script(f"return {expression}", *arguments)
 
     def wait(self, expression: str):
-        from selenium.webdriver.support.ui import WebDriverWait
-
-        return WebDriverWait(self.driver, 30, poll_frequency=0.05).until(lambda _: self.js(expression))
+        return chromium.until(self.driver, lambda: self.js(expression))
 
     def press(self, *keys: str) -> None:
         from selenium.webdriver.common.action_chains import ActionChains
@@ -48,15 +40,7 @@ class Reader:
 
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory):
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if chromium is None or driver is None:
-        pytest.fail("no browser: apt-get install chromium chromium-driver, or deselect with -m 'not browser'")
-    from selenium import webdriver
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for flag in [*FLAGS.split(), f"--user-data-dir={tmp_path_factory.mktemp('profile')}"]:
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    with webdriver.Chrome(options=options, service=webdriver.ChromeService(driver)) as made:
+    with chromium.started(
+        tmp_path_factory.mktemp("profile"), "--headless=new", "--window-size=1280,900"
+    ) as made:
         yield Reader(made)

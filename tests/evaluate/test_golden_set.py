@@ -14,7 +14,7 @@ from streamverify.evaluate.labels import LabelFile, tasks
 from streamverify.program import main
 from streamverify.server.labelling import labelling_app
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
 TOWNS = (
     "Arden Brook Corby Denton Elmham Fenwick Garth Hexham "

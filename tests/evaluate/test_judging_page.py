@@ -14,7 +14,7 @@ from streamverify.records import Reader, Records, Requester
 from streamverify.server.judging import judging_app
 from streamverify.testing import ScriptedScorer
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
 TOKEN = "t" * 24
 XSS = '</script><script>window.pwned=1</script><img src=x onerror="window.pwned=1">'

@@ -12,7 +12,7 @@ from streamverify import Passage
 from streamverify.evaluate.labels import LabelFile, tasks
 from streamverify.server.labelling import labelling_app
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
 TOKEN = "t" * 24
 XSS = '</script><script>window.pwned=1</script><img src=x onerror="window.pwned=1">'

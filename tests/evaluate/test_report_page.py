@@ -9,7 +9,7 @@ from streamverify import Passage
 from streamverify.evaluate import Case, compare, decide, evaluate
 from streamverify.evaluate.gates import gates_from
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
 XSS = '</script><script>window.pwned=1</script><img src=x onerror="window.pwned=1">'
 SHOWN = (

@@ -296,7 +296,7 @@ def address(process):
 
 
 @pytest.mark.prometheus
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_a_real_prometheus_scrapes_what_serve_answers(tmp_path):
     metrics = PrometheusObserver()
     with Verifier(scorer(), observers=[metrics]) as verifier:

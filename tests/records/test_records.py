@@ -103,7 +103,7 @@ def test_hashes_alone_hold_no_text_of_anybody(url):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     answer=st.text(alphabet=st.characters(), max_size=60),

@@ -78,7 +78,7 @@ def filled(url):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_every_value_is_guarded(url):
     with filled(url) as records:
         database = records.database

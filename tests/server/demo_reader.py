@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import chromium
 from selenium.webdriver.common.by import By
 
 RECTANGLES = "(nodes => [...nodes].map(n => n.getBoundingClientRect().toJSON()))"
@@ -24,9 +25,7 @@ class Page:
         return self.browser.execute_script(f"{before} return {expression};", *arguments)
 
     def wait(self, expression):
-        from selenium.webdriver.support.ui import WebDriverWait
-
-        return WebDriverWait(self.browser, 60, poll_frequency=0.05).until(lambda _: self.js(expression))
+        return chromium.until(self.browser, lambda: self.js(expression))
 
     def play(self, case, policy="flag"):
         return self.open(f"case={case}&policy={policy}&speed=200").ended()

@@ -18,7 +18,7 @@ from streamverify.testing import ScriptedScorer, pieces, stream_of
 from streamverify.types import Label, Passage
 from streamverify.verifier import Verifier
 
-pytestmark = [pytest.mark.node, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.node, pytest.mark.timeout(600)]
 
 TEXT = "The mill 🌾 was built in the town. The wrong wheel turns. Barley is ground here."
 READER = Path(__file__).parent / "ai_sdk" / "read.mjs"

@@ -9,6 +9,7 @@ import threading
 
 import anyio
 import anyio.lowlevel
+import chromium
 import pytest
 from loopback import loopback
 from starlette.applications import Starlette
@@ -23,7 +24,7 @@ from streamverify.testing import ScriptedScorer, pieces
 from streamverify.types import Label, Passage
 from streamverify.verifier import Verifier
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
 SCRIPT = {"wrong": Label.CONTRADICTED, "unknown": Label.UNSUPPORTED}
 XSS = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>'
@@ -99,9 +100,7 @@ class Page:
         return self.browser.execute_script(script, *arguments)
 
     def wait(self, expression):
-        from selenium.webdriver.support.ui import WebDriverWait
-
-        return WebDriverWait(self.browser, 30, poll_frequency=0.05).until(lambda _: self.js(expression))
+        return chromium.until(self.browser, lambda: self.js(expression))
 
     def ended(self):
         self.wait("root.querySelector('.answer').ariaBusy == 'false'")

@@ -17,7 +17,7 @@ from streamverify.testing import ScriptedScorer
 from streamverify.types import Label
 from streamverify.verifier import Verifier
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
 WIDTHS = [(1280, 800), (768, 1024), (390, 844)]
 CASES = ["docs", "finance", "support", "conflict"]

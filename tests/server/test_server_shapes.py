@@ -207,7 +207,7 @@ def ask(proxy, path, stream, said, **body):
 
 @pytest.mark.parametrize(("name", "path", "stream", "said"), SHAPES, ids=[shape[0] for shape in SHAPES])
 @pytest.mark.parametrize(
-    "every", [9, pytest.param(1, marks=[pytest.mark.slow, pytest.mark.timeout(300)])], ids=["some", "all"]
+    "every", [9, pytest.param(1, marks=[pytest.mark.slow, pytest.mark.timeout(600)])], ids=["some", "all"]
 )
 def test_a_rejected_word_at_any_place_reaches_no_client(name, path, stream, said, every, proxy):  # noqa: PLR0917
     found = list(places(said))
