@@ -3,7 +3,8 @@
     python benchmarks/kernels.py [MODEL_DIR]
 
 CPU time of one thread, the smallest and the median of interleaved runs. The limit is the bare product of the
-model's largest matrices: what runs of the same sizes cannot go below on this machine.
+model's largest matrices, in the sign of weights that the library takes on this processor: what runs of the
+same sizes cannot go below on this machine. The product with unsigned weights is shown beside it.
 """
 
 from __future__ import annotations
@@ -23,20 +24,22 @@ from machine import describe
 from streamverify.scorers.model_files import ModelFiles
 from streamverify.scorers.premise_graph import PremiseGraph
 from streamverify.scorers.protocol import Abort
+from streamverify.scorers.signed_weights import exact
 
 ROUNDS = 40
 WINDOW, CLAIM = 128, 30
 _PRODUCTS = 20
 
 
-def limit(rows: int, hidden: int, wide: int) -> Callable[[], float]:
+def limit(rows: int, hidden: int, wide: int, *, signed: bool) -> Callable[[], float]:
     """A run of bare 8-bit products of `rows` activations; gives its operations."""
+    kind, zero = (np.int8, 0) if signed else (np.uint8, 128)
     rng = np.random.default_rng(0)
     nodes, held = [], [numpy_helper.from_array(np.uint8(120), "zero")]
     for number in range(_PRODUCTS):
-        weight = rng.integers(1, 255, (hidden, wide)).astype(np.uint8)
+        weight = (rng.integers(1, 255, (hidden, wide)) - 128 + zero).astype(kind)
         held.append(numpy_helper.from_array(weight, f"w{number}"))
-        held.append(numpy_helper.from_array(np.full(wide, 128, np.uint8), f"z{number}"))
+        held.append(numpy_helper.from_array(np.full(wide, zero, kind), f"z{number}"))
         inputs = ["x", f"w{number}", "zero", f"z{number}"]
         nodes.append(helper.make_node("MatMulInteger", inputs, [f"y{number}"]))
     given = [helper.make_tensor_value_info("x", TensorProto.UINT8, [rows, hidden])]
@@ -86,9 +89,12 @@ def main() -> None:
 
         return run
 
+    signed = exact()
     runs = {
-        "bare product, 30 rows": limit(CLAIM, hidden, wide),
-        "bare product, 128 rows": limit(WINDOW, hidden, wide),
+        "bare product, 30 rows": limit(CLAIM, hidden, wide, signed=signed),
+        "bare product, 128 rows": limit(WINDOW, hidden, wide, signed=signed),
+        "30 rows, unsigned weights": limit(CLAIM, hidden, wide, signed=False),
+        "128 rows, unsigned weights": limit(WINDOW, hidden, wide, signed=False),
         "window of 128 tokens": encoded,
         "claim of 30 tokens, 1 window": read(1),
         "claim of 30 tokens, 3 windows": read(3),

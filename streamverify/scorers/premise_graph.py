@@ -21,6 +21,7 @@ from streamverify.errors import ModelContractError
 from streamverify.scorers.keys_values import Floats, Layers, join
 from streamverify.scorers.protocol import Abort
 from streamverify.scorers.runtime import OnnxSession, Provider, Signature
+from streamverify.scorers.signed_weights import turned
 
 _PASSAGE, _CLAIM = 0, 1
 _JUDGEMENT = ("logits", "token_logits")
@@ -38,7 +39,7 @@ class PremiseGraph:
             ModelNotFoundError, ModelContractError, ProviderError: as `OnnxSession`, or it is a graph of
                 another kind. Operator.
         """
-        self._session = OnnxSession(path, provider=provider)
+        self._session = OnnxSession(path, provider=provider, change=turned)
         self.provider = self._session.provider
         signature = self._session.signature
         self.layers, self.places = _counts(signature)

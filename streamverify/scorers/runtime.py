@@ -7,7 +7,7 @@ after the session was made, because ONNX Runtime falls back to the CPU without a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -65,12 +65,16 @@ def providers_for(wanted: Provider, available: Sequence[str]) -> list[str]:
 class OnnxSession:
     """One loaded graph; `run` may be called from any number of threads at once."""
 
-    def __init__(self, path: Path, *, provider: Provider = "cpu") -> None:
+    def __init__(
+        self, path: Path, *, provider: Provider = "cpu", change: Callable[[bytes], bytes] | None = None
+    ) -> None:
         """Load the graph.
 
         Args:
             path: the `.onnx` file; external data is looked for beside it.
             provider: `auto` takes CUDA where the runtime offers it and the CPU elsewhere.
+            change: what to do to the file's content where it is to run on the CPU; such a file has no
+                external data.
 
         Raises:
             ModelNotFoundError: there is no such file. Operator.
@@ -81,7 +85,10 @@ class OnnxSession:
             raise ModelNotFoundError(path)
         providers = providers_for(provider, ort.get_available_providers())
         try:
-            self._session = ort.InferenceSession(str(path), _options(), providers=providers)
+            graph = str(path) if change is None or providers[0] != _CPU else change(path.read_bytes())
+            self._session = ort.InferenceSession(graph, _options(), providers=providers)
+        except OSError as error:
+            raise ModelContractError(f"{path} cannot be read: {error.strerror or error}") from error
         except _RUNTIME_ERRORS as error:
             raise ModelContractError(f"{path} cannot be loaded as an ONNX model: {error}") from error
         in_use: list[str] = self._session.get_providers()
