@@ -79,8 +79,9 @@ class Verifier:
             scorer: a scorer, which stays the caller's to close; or what the verifier makes one of when it is
                 first needed, and then closes: a name (`"default"`, `"lexical"`, a model's folder), a
                 function without parameters that makes one, or a function `(claim, passages)` that gives the
-                probability (0-1) that the passages, texts, support the claim, a text; or a `Cascade` of
-                two or three of these. By default the model.
+                probability (0-1) that the passages, texts, support the claim, a text, called by several
+                threads at once (`FunctionScorer(…, concurrency=1)` has one); or a `Cascade` of two or three
+                of these. By default the model.
             model: `"fast"`, which comes with the library and is the default; the name of an installed one
                 (`"accurate"`, a distribution of its own); `"cascade"`, the two of them one after the other
                 (`Cascade("fast", "accurate")`); or a model's folder. In place of `scorer`.

@@ -29,6 +29,9 @@ from streamverify.types import Fingerprint, Span
 ScoringFunction = Callable[[str, Sequence[str]], float]
 """Claim and texts of the passages to the probability (0-1) that they support it."""
 
+CONCURRENCY = 16
+"""Calls at once. A function mostly asks something across a network and waits: one call at a time, and sixteen
+streams wait for each other without end. One that computes gains and loses nothing by it."""
 _WORD = re.compile(r"\w+|[^\w\s]")
 _WHOLE = 1_000_000
 """Words and marks of a window: passages come whole."""
@@ -44,13 +47,13 @@ class _Texts:
 class FunctionScorer:
     """Scores claims with a function `(claim, passages) -> probability`."""
 
-    def __init__(self, function: ScoringFunction, *, concurrency: int = 1) -> None:
+    def __init__(self, function: ScoringFunction, *, concurrency: int = CONCURRENCY) -> None:
         """Nothing is called yet.
 
         Args:
             function: blocking; called in threads of the verifier. What it raises makes the sentence
                 unverified, as does a result that is no number between 0 and 1.
-            concurrency: how many threads may call it at once.
+            concurrency: how many threads may call it at once; 1 for a function that only one may be in.
 
         Raises:
             UsageError: the function is asynchronous, or `concurrency` is below 1. Caller.

@@ -1,8 +1,8 @@
 """Threads for blocking scorers, shared by any number of event loops.
 
-A thread lives as long as there is work, so an idle verifier has none. A call that is given up (its
-deadline passed, its stream was cancelled) frees its slot at once, even if the scorer ignores the
-abort and hangs: one hanging call never starves the calls behind it.
+A thread lives as long as there is work and a moment longer, so an idle verifier has none. A call that is
+given up (its deadline passed, its stream was cancelled) frees its slot at once, even if the scorer ignores
+the abort and hangs: one hanging call never starves the calls behind it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 import anyio
 
-from streamverify.errors import OverloadedError, ScoringTimeoutError
+from streamverify.errors import OverloadedError, ScoringError, ScoringTimeoutError
 from streamverify.portal import PerProcess
 from streamverify.scorers.protocol import Abort
 from streamverify.streaming.event_loop import Loop, current_loop
@@ -26,6 +26,9 @@ T = TypeVar("T")
 
 _DROPPED = 64
 """Calls that nobody waits for any more which the queue may keep until their turn."""
+LINGER = 1.0
+"""Seconds that a thread waits for more work: starting one keeps the event loop until the new thread has run,
+which takes long where the cores are busy, and sentences come every second or so."""
 
 
 class WorkersStatistics(NamedTuple):
@@ -57,10 +60,41 @@ class _Job(Generic[T]):
         except BaseException as error:  # noqa: BLE001 - kept, and raised where the call is awaited
             self.error = error
 
+    def fail(self, error: Exception) -> None:
+        """It never ran."""
+        self.error = error
+        self.loop.call_soon(self.started.set)
+        self.loop.call_soon(self.done.set)
+
+
+class _Resting:
+    """A thread without work, what it is given, and what wakes it."""
+
+    def __init__(self, job: _Job[object] | None = None) -> None:
+        self._job = job
+        self._wake = threading.Semaphore(0)
+
+    def give(self, job: _Job[object] | None) -> None:
+        """Wake it; without a call it ends."""
+        self._job = job
+        self._wake.release()
+
+    def wait(self, seconds: float) -> bool:
+        """Whether it was woken."""
+        return self._wake.acquire(timeout=seconds)
+
+    def take(self) -> _Job[object] | None:
+        """The call, which it lets go of: it is to be kept by nobody once it is done."""
+        job, self._job = self._job, None
+        return job
+
 
 class _Slots:
     def __init__(self) -> None:
         self.lock = threading.Lock()
+        self.resting: list[_Resting] = []
+        """The one that came last is woken first, so that as few as are needed stay."""
+        self.closed = False
         self._queue: list[tuple[float, int, _Job[object]]] = []
         self._number = count()
         self.waiting = 0
@@ -126,6 +160,7 @@ class Workers:
 
         Raises:
             OverloadedError: no thread took it up within `patience`; it never runs.
+            ScoringError: the system has no thread for it; it never runs.
             ScoringTimeoutError: `timeout` passed.
             BaseException: whatever `call` raised, as it is.
         """
@@ -151,10 +186,13 @@ class Workers:
         return job.result[0]
 
     def close(self) -> None:
-        """Tell every running call to stop; threads end by themselves."""
+        """Tell every running call to stop; threads end by themselves, and none rests any more."""
         slots = self._slots.here
         with slots.lock:
             jobs = [*slots.running, *slots.all_waiting()]
+            resting, slots.resting, slots.closed = slots.resting, [], True
+        for one in resting:
+            one.give(None)
         for job in jobs:
             job.abort.set()
 
@@ -169,23 +207,49 @@ class Workers:
             return job.taken
 
     def _start_if_free(self, slots: _Slots) -> None:
-        if len(slots.running) < self._threads and (job := slots.oldest()) is not None:
+        while len(slots.running) < self._threads and (job := slots.oldest()) is not None:
             slots.running.add(job)
-            threading.Thread(target=self._work, args=(job,), name=self._name, daemon=True).start()
+            if slots.resting:
+                slots.resting.pop().give(job)
+                return
+            given = _Resting(job)
+            try:
+                threading.Thread(target=self._work, args=(given,), name=self._name, daemon=True).start()
+            except RuntimeError as error:  # the system gives no more of them
+                slots.running.discard(job)
+                job.fail(ScoringError(f"no thread for a check: {error}"))
+                if slots.running:  # whose threads take up what waits; else nobody ever would
+                    return
+            else:
+                return
 
-    def _work(self, job: _Job[object] | None) -> None:
-        slots = self._slots.here
+    def _work(self, given: _Resting) -> None:
+        slots, job = self._slots.here, given.take()
         while job is not None:
             job.execute()
+            resting: _Resting | None = None
             following: _Job[object] | None = None
             with slots.lock:
                 if not job.given_up:  # else its slot was handed on then
                     slots.running.discard(job)
                     following = slots.oldest()
-                if following is not None:
-                    slots.running.add(following)
+                    if following is not None:
+                        slots.running.add(following)
+                    elif not slots.closed:
+                        resting = _Resting()
+                        slots.resting.append(resting)
             job.loop.call_soon(job.done.set)
-            job = following
+            job = following  # what was done is let go of before the thread rests
+            if resting is not None:
+                job = self._rested(slots, resting)
+
+    def _rested(self, slots: _Slots, resting: _Resting) -> _Job[object] | None:
+        """The call that a resting thread is woken for; None where it should end."""
+        if not resting.wait(LINGER):
+            with slots.lock:
+                if resting in slots.resting:
+                    slots.resting.remove(resting)
+        return resting.take()  # given while it is still among the resting, if at all
 
     def _give_up(self, job: _Job[T]) -> None:
         slots = self._slots.here

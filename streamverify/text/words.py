@@ -159,12 +159,17 @@ _IRREGULAR: dict[str, str] = {
 _DOUBLED = re.compile(r"([bdfgmnprt])\1$")
 
 
-@lru_cache(maxsize=65536)
 def stem(folded: str) -> str:
     """What is left of a folded word when its inflection is taken off.
 
     Two forms of a word nearly always share it; two words sometimes do. Words with digits are kept.
     """
+    # Numbers and what somebody made up have no end and no bound: they may neither fill the memory nor drive
+    # the words of a language out of it.
+    return _remembered(folded) if len(folded) <= _LONGEST and folded.isalpha() else _root(folded)
+
+
+def _root(folded: str) -> str:
     if folded in _IRREGULAR:
         return _IRREGULAR[folded]
     if len(folded) < 4 or not folded.isalpha() or folded.endswith("ss"):
@@ -178,6 +183,11 @@ def stem(folded: str) -> str:
         root = root[:-1]
     # A silent e comes and goes (cause, causing): neither form may keep it.
     return root.removesuffix("e") if len(root) > 3 else root
+
+
+_LONGEST = 40
+"""Letters of a word whose stem is remembered."""
+_remembered = lru_cache(maxsize=65536)(_root)
 
 
 def tokens(text: str) -> list[str]:

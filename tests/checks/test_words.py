@@ -9,6 +9,7 @@ from streamverify.checks.index import Source, SourceView
 from streamverify.checks.names import missing, names
 from streamverify.checks.negation import mismatch, statement, statements
 from streamverify.checks.quotes import near_miss, occurs, plain, quotations
+from streamverify.text import words as module
 from streamverify.text.words import content_stems, fold, stem, words
 
 prose = st.lists(
@@ -25,6 +26,19 @@ def absent(claim: str, *sources: str) -> list[str]:
     """The names of the claim that the sources do not mention."""
     held = view(*sources)
     return [claim[start:end] for name in names(claim) for start, end in missing(name, held)]
+
+
+@given(
+    st.lists(st.one_of(st.from_regex(r"[a-z]*[0-9][a-z0-9]*", fullmatch=True), st.just("x" * 41)), min_size=1)
+)
+def test_what_is_made_up_without_end_is_not_remembered(made_up):
+    before = module._remembered.cache_info().currsize
+    assert [stem(word) for word in made_up if any(map(str.isdigit, word))] == [
+        word for word in made_up if any(map(str.isdigit, word))
+    ]
+    for word in made_up:
+        stem(word)
+    assert module._remembered.cache_info().currsize == before
 
 
 @given(st.text(max_size=200))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -86,6 +88,36 @@ def test_citations_are_checked_with_a_function_too():
     right, wrong = (sentence.citations[0] for sentence in report.sentences)
     assert right.finding is CitationFinding.CORRECT
     assert (wrong.finding, wrong.better) == (CitationFinding.WRONG_PASSAGE, "p2")
+
+
+def test_a_function_that_waits_is_asked_about_several_sentences_at_once():
+    together = threading.Barrier(8)
+
+    def waits(claim: str, passages: list[str]) -> float:
+        if len(passages) == len(MILL):
+            together.wait(60)  # passes only because eight calls do run at once
+        return 0.9
+
+    answer = " ".join(f"The mill number {n} was built in 18{n:02}." for n in range(8))
+    with Verifier(waits, verdict_timeout=120) as verifier:
+        report = verifier.check_sync(answer, MILL)
+    assert [sentence.label for sentence in report.sentences] == [Label.SUPPORTED] * 8
+
+
+def test_a_function_that_only_one_may_be_in_is_called_by_one_thread_at_a_time():
+    busy = threading.Lock()
+
+    def alone(claim: str, passages: list[str]) -> float:
+        assert busy.acquire(blocking=False), "somebody else is in here"
+        try:
+            return 0.9
+        finally:
+            busy.release()
+
+    answer = " ".join(f"The mill number {n} was built in 18{n:02}." for n in range(8))
+    with Verifier(FunctionScorer(alone, concurrency=1)) as verifier:
+        report = verifier.check_sync(answer, MILL)
+    assert [sentence.label for sentence in report.sentences] == [Label.SUPPORTED] * 8
 
 
 @pytest.mark.parametrize("result", [None, "0.9", True, object()])

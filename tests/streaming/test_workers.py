@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
+from functools import partial
 
 import anyio
 import pytest
 
-from streamverify.errors import ScoringTimeoutError
+from streamverify.errors import ScoringError, ScoringTimeoutError
 from streamverify.scorers.protocol import Abort
+from streamverify.streaming import workers as module
 from streamverify.streaming.workers import Workers, WorkersStatistics
 
 pytestmark = pytest.mark.anyio
@@ -59,6 +63,58 @@ async def test_an_idle_pool_has_no_thread():
     for thread in threads("w-idle"):
         thread.join(60)
     assert not threads("w-idle")
+
+
+async def test_sentences_that_follow_each_other_are_judged_by_the_thread_that_is_there(monkeypatch):
+    monkeypatch.setattr(module, "LINGER", 600.0)
+    pool = Workers(4, "w-linger")
+    seen = [await pool.run(threading.get_ident, Abort()) for _ in range(20)]
+    assert len(set(seen)) == 1
+    left = threads("w-linger")
+    assert len(left) == 1
+    pool.close()
+    left[0].join(60)
+    assert not threads("w-linger")
+    assert await pool.run(lambda: 7, Abort()) == 7  # it may be used again, and nothing rests
+    for thread in threads("w-linger"):
+        thread.join(60)
+    assert not threads("w-linger")
+
+
+async def test_what_a_resting_thread_did_is_let_go_of(monkeypatch):
+    monkeypatch.setattr(module, "LINGER", 600.0)
+    pool = Workers(1, "w-forgets")
+
+    class Held:
+        pass
+
+    held = Held()
+    gone = weakref.ref(held)
+    await pool.run(partial(isinstance, held, Held), Abort())
+    del held
+    while gone() is not None:  # the thread is on its way to rest
+        gc.collect()
+        await anyio.lowlevel.checkpoint()
+    assert threads("w-forgets")
+    pool.close()
+
+
+async def test_where_the_system_has_no_more_threads_a_check_fails_and_its_slot_is_free_again(monkeypatch):
+    pool = Workers(1, "w-none")
+    refused = threading.Thread.start
+
+    def refuse(self: threading.Thread) -> None:
+        if self.name == "w-none":
+            raise RuntimeError("can't start new thread")
+        refused(self)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refuse)
+        for _ in range(3):
+            with pytest.raises(ScoringError, match="no thread"):
+                await pool.run(lambda: 7, Abort())
+    assert pool.statistics() == WorkersStatistics(running=0, waiting=0)
+    assert await pool.run(lambda: 7, Abort()) == 7
 
 
 async def test_a_hanging_call_times_out_and_does_not_starve_the_next_one():
