@@ -8,6 +8,13 @@
         └─ neither ── compute, keep ─────────────────► value          miss
 
 An error is never kept: the next one to ask computes again.
+
+    newcomers ── asked for by another stream ──► known, half of the bytes at most
+        ▲                                          │
+        └────────── least recently used ───────────┘
+        └─ least recently used ─► dropped, before any that is known
+
+So windows that one stream brings and nobody asks for again do not drive out those that many use.
 """
 
 from __future__ import annotations
@@ -21,6 +28,11 @@ from streamverify.errors import ScoringError
 from streamverify.scorers.protocol import Abort
 
 ValueT = TypeVar("ValueT")
+
+
+KNOWN = 0.5
+"""Share of the bytes that values which came again may hold against newcomers. The rest is for the streams
+that run: what they bring is read by each of their claims."""
 
 
 class CacheStatistics(NamedTuple):
@@ -48,7 +60,10 @@ class _Pending(Generic[ValueT]):
 
 
 class ByteBoundedCache(Generic[ValueT]):
-    """Least recently used values, at most `limit` bytes of them. Safe to share between threads."""
+    """The values used last, and before them those that came again, at most `limit` bytes of them all.
+
+    Safe to share between threads.
+    """
 
     def __init__(self, limit: int, size: Callable[[ValueT], int]) -> None:
         """Make an empty cache.
@@ -62,32 +77,38 @@ class ByteBoundedCache(Generic[ValueT]):
         self.limit = limit
         self._size = size
         self._lock = threading.Lock()
-        self._held: OrderedDict[bytes, tuple[ValueT, int]] = OrderedDict()
+        self._new: OrderedDict[bytes, tuple[ValueT, int]] = OrderedDict()
+        self._known: OrderedDict[bytes, tuple[ValueT, int]] = OrderedDict()
         self._pending: dict[bytes, _Pending[ValueT]] = {}
-        self._bytes = self._hits = self._misses = self._evicted = 0
+        self._bytes = self._bytes_known = self._hits = self._misses = self._evicted = 0
 
     def statistics(self) -> CacheStatistics:
         """The counters as they are now."""
         with self._lock:
-            return CacheStatistics(self._hits, self._misses, self._evicted, len(self._held), self._bytes)
+            entries = len(self._new) + len(self._known)
+            return CacheStatistics(self._hits, self._misses, self._evicted, entries, self._bytes)
 
     def clear(self) -> None:
         """Drop every value; computations under way end as usual."""
         with self._lock:
-            self._held.clear()
-            self._bytes = 0
+            self._new.clear()
+            self._known.clear()
+            self._bytes = self._bytes_known = 0
 
     def close(self) -> None:
         """As `clear`."""
         self.clear()
 
-    def fetch(self, key: bytes, compute: Callable[[], ValueT], *, abort: Abort) -> tuple[ValueT, bool]:
+    def fetch(
+        self, key: bytes, compute: Callable[[], ValueT], *, abort: Abort, anew: bool = False
+    ) -> tuple[ValueT, bool]:
         """The value of `key`, and whether it cost nothing.
 
         Args:
             key: equal keys must mean equal values.
             compute: makes the value; runs in this thread, without a lock held.
             abort: of this caller; when set while another thread computes, waiting ends.
+            anew: asked for by somebody new, and not once more by who brought it: a value found so is known.
 
         Raises:
             ScoringError: `abort` was set.
@@ -95,9 +116,9 @@ class ByteBoundedCache(Generic[ValueT]):
         """
         while True:
             with self._lock:
-                held = self._held.get(key)
+                held = self._known.get(key) or self._new.get(key)
                 if held is not None:
-                    self._held.move_to_end(key)
+                    self._use(key, anew=anew)
                     self._hits += 1
                     return held[0], True
                 pending = self._pending.get(key)
@@ -153,14 +174,33 @@ class ByteBoundedCache(Generic[ValueT]):
             return None
         raise pending.error
 
+    def _use(self, key: bytes, *, anew: bool) -> None:
+        """A value that is held was asked for."""
+        if key in self._known:
+            self._known.move_to_end(key)
+            return
+        if not anew:
+            self._new.move_to_end(key)
+            return
+        self._known[key] = entry = self._new.pop(key)
+        self._bytes_known += entry[1]
+        while self._bytes_known > KNOWN * self.limit:
+            old, entry = self._known.popitem(last=False)
+            self._bytes_known -= entry[1]
+            self._new[old] = entry
+
     def _keep(self, key: bytes, value: ValueT) -> None:
         size = self._size(value)
         if size > self.limit:
             self._evicted += 1
             return
-        self._held[key] = (value, size)
+        self._new[key] = (value, size)
         self._bytes += size
         while self._bytes > self.limit:
-            _, (_, freed) = self._held.popitem(last=False)
+            if len(self._new) > 1 or not self._known:
+                _, (_, freed) = self._new.popitem(last=False)
+            else:
+                _, (_, freed) = self._known.popitem(last=False)
+                self._bytes_known -= freed
             self._bytes -= freed
             self._evicted += 1

@@ -130,7 +130,9 @@ class PremiseCachedScorer:
         self._fingerprint = Fingerprint(
             model=f"{files.config.name} {files.config.version}",
             revision=files.revision,
-            precision=files.config.precision + ("" if cache_precision == "float32" else ", float16 cache"),
+            precision=files.config.precision
+            + ("" if cache_precision == "float32" else ", float16 cache")
+            + ("" if early_exit else ", every pass"),
             provider=self._graph.provider,
         )
         self._traits = Traits(
@@ -211,7 +213,7 @@ class PremiseCachedScorer:
                 if budget < 0:
                     break
                 ahead[key] = window_ids
-        running = [self._lane.submit(self._fetch, key, ids_, abort) for key, ids_ in ahead.items()]
+        running = [self._lane.submit(self._fetch, key, ids_, abort, anew=True) for key, ids_ in ahead.items()]
         try:
             held = {key for key, future in zip(ahead, running, strict=True) if future.result()[1]}
         finally:
@@ -302,13 +304,15 @@ class PremiseCachedScorer:
         hints = () if few else [self._encode(hint).ids for hint in claim.hints]
         return prepared.index.ranked(ids, count, hints)
 
-    def _fetch(self, key: bytes, ids: Sequence[int], abort: Abort) -> tuple[KeysValues, bool]:
+    def _fetch(
+        self, key: bytes, ids: Sequence[int], abort: Abort, *, anew: bool = False
+    ) -> tuple[KeysValues, bool]:
         """A window's keys and values, and whether they cost nothing."""
 
         def encode() -> KeysValues:
             return pack(self._graph.encode(ids, abort=abort), self._cache_precision)
 
-        return self._cache.fetch(key, encode, abort=abort)
+        return self._cache.fetch(key, encode, abort=abort, anew=anew)
 
     def _encode(self, text: str) -> Encoding:
         return encoded(self._tokenizer, text, special=True)
@@ -334,7 +338,7 @@ class _Cache(Protocol):
     def limit(self) -> int: ...
 
     def fetch(
-        self, key: bytes, compute: Callable[[], KeysValues], *, abort: Abort
+        self, key: bytes, compute: Callable[[], KeysValues], *, abort: Abort, anew: bool
     ) -> tuple[KeysValues, bool]: ...
 
     def statistics(self) -> CacheStatistics: ...

@@ -83,9 +83,16 @@ class WindowStore:
             os.close(locks)
 
     def fetch(
-        self, key: bytes, compute: Callable[[], KeysValues], *, abort: Abort
+        self,
+        key: bytes,
+        compute: Callable[[], KeysValues],
+        *,
+        abort: Abort,
+        anew: bool = False,  # noqa: ARG002 - see below
     ) -> tuple[KeysValues, bool]:
         """The window of `key`, and whether it cost nothing; as `ByteBoundedCache.fetch`.
+
+        `anew` is not used: what was used last stays, whoever asked for it.
 
         Raises:
             ScoringError: `abort` was set.

@@ -70,6 +70,49 @@ class CacheAgainstModel(RuleBasedStateMachine):
         assert self.cache.statistics() == (self.hits, self.misses, self.evicted, len(self.model), held)
 
 
+@given(
+    popular=st.integers(1, 5),
+    passing=st.lists(st.tuples(st.integers(0, 30), st.integers(1, 6), st.booleans()), max_size=40),
+)
+def test_what_was_asked_for_anew_stays_whatever_passes_by_once(popular, passing):
+    cache = ByteBoundedCache[bytes](LIMIT, len)
+    known = [bytes([number]) for number in range(popular)]
+    for key in [*known, *known]:
+        cache.fetch(key, lambda: b"1", abort=Abort(), anew=True)
+    seen = set()
+    for number, size, again in passing:
+        key = b"passing %d" % number
+        cache.fetch(key, lambda size=size: bytes(size), abort=Abort(), anew=key not in seen)
+        seen.add(key)
+        if again:  # the claims of the one stream that brought it
+            cache.fetch(key, lambda size=size: bytes(size), abort=Abort())
+        assert cache.statistics().bytes <= LIMIT
+    if all(size <= LIMIT - popular for _, size, _ in passing):
+        assert all(cache.fetch(key, lambda: b"2", abort=Abort()) == (b"1", True) for key in known)
+
+
+@given(st.lists(st.tuples(keys, st.integers(0, LIMIT + 2), st.booleans(), st.booleans()), max_size=60))
+def test_bytes_and_entries_add_up_whoever_asks(asked):
+    cache = ByteBoundedCache[bytes](LIMIT, len)
+    for key, size, anew, clear in asked:
+        cache.fetch(key, lambda size=size: bytes(size), abort=Abort(), anew=anew)
+        if clear:
+            cache.clear()
+        told = cache.statistics()
+        assert told.bytes <= LIMIT
+        held = dict(cache._new) | dict(cache._known)
+        assert told.entries == len(held) == len(cache._new) + len(cache._known)
+        assert told.bytes == sum(size for _, size in held.values())
+        assert cache._bytes_known == sum(size for _, size in cache._known.values()) <= LIMIT / 2
+
+
+def test_what_everybody_asked_for_anew_once_goes_when_others_are():
+    cache = ByteBoundedCache[bytes](LIMIT, len)
+    for key in [b"old", b"old", b"a", b"a", b"b", b"b"]:
+        cache.fetch(key, lambda: bytes(4), abort=Abort(), anew=True)
+    assert cache.fetch(b"old", lambda: b"again", abort=Abort()) == (b"again", False)
+
+
 TestCacheAgainstModel = CacheAgainstModel.TestCase
 TestCacheAgainstModel.settings = settings(stateful_step_count=30, deadline=None)
 

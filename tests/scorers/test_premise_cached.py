@@ -199,6 +199,25 @@ def test_half_precision_halves_the_cache_says_so_and_changes_little(scorer):
     half.close()
 
 
+def test_a_scorer_that_runs_every_pass_says_so():
+    every = PremiseCachedScorer(threads=1, early_exit=False)
+    assert every.fingerprint.precision == "int8, every pass"
+    every.close()
+
+
+def test_what_another_stream_brings_again_stays_when_one_stream_passes_by():
+    scorer = PremiseCachedScorer(threads=1, cache_bytes=3_000_000)
+    popular = windows("The mill was built in 1790.")
+    for _ in range(2):
+        scorer.prepare(popular, abort=Abort())
+    for number in range(40):
+        passing = prepare(scorer, f"Passage number {number} is asked about once and never again.")
+        score(scorer, passing, Claim("It is asked about once."))
+    assert scorer.statistics().evicted > 0
+    assert scorer.prepare(popular, abort=Abort()).from_cache == 1
+    scorer.close()
+
+
 def test_a_claim_that_is_too_long_is_an_error_and_never_cut(scorer):
     prepared = prepare(scorer, TOWER)
     score(scorer, prepared, "word " * scorer.traits.claim_tokens)
