@@ -124,6 +124,7 @@ def answer(database: Database, requester: Requester, stream: uuid.UUID) -> dict[
         elif judgment.source == "rule":
             said[judgment.sentence].findings.append(judgment)
     rows = reader.sentences(stream)
+    live = lister.live([stream]).get(stream, ()) if row.outcome is None else ()
     sentences = [_sentence(one, said[one.number]) for one in rows[:SENTENCES]]
     return {
         "stream": row,
@@ -131,7 +132,8 @@ def answer(database: Database, requester: Requester, stream: uuid.UUID) -> dict[
         "left_out": len(rows) - len(sentences),
         "whole": whole,
         "documents": _documents(reader.documents(stream)),
-        "labels": tuple(one.label for one in rows),
+        "labels": tuple(one.label for one in rows) or tuple(one.label for one in live if one.label),
+        "live": live[-SENTENCES:],
         "actions": ACTION_WORDS,
     }
 

@@ -2,7 +2,7 @@
 
 GET  /, /answers, /answers/ID, …    the same page without anything in it, for whoever asks
 GET  /view/…                        what stands in it: HTML, for whoever shows a token
-GET  /api/pulse                     a word that changes when something was added
+GET  /api/pulse                     a word that changes when something was added, or a sentence was judged
 POST /api/judgment                  a person's judgment of a sentence
 GET  /static/…                      the page's files
 
@@ -13,9 +13,10 @@ another origin can ask in somebody's name (`guard.py`).
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import anyio
@@ -31,9 +32,10 @@ from streamverify.dashboard.people import People, Person
 from streamverify.dashboard.rendering import PACKAGE, environment, style
 from streamverify.dashboard.watching import Watched, Watcher, utc_now
 from streamverify.evaluate.gates import Gates
-from streamverify.records import Database
+from streamverify.records import Database, StreamRow
 from streamverify.records.database import DatabaseError
 from streamverify.records.listing import Lister
+from streamverify.records.live import mark
 from streamverify.server.drain import Drain
 from streamverify.server.errors import HTTPRefusal
 from streamverify.server.guard import Guard
@@ -43,6 +45,10 @@ from streamverify.server.settings import ServeSettings
 
 PAGES = ("/", "/answers", "/answers/{stream:uuid}", "/review", "/documents", "/runs", "/drift", "/alerts")
 _TYPES = {"dashboard.js": "text/javascript"}
+_LONGEST = timedelta(hours=1)
+"""That an answer is taken to run."""
+_LIVELY = 30.0
+"""Seconds since a sentence of a running answer changed, within which readers ask more often."""
 
 
 def dashboard_app(
@@ -198,13 +204,16 @@ class _Pages:
     async def pulse(self, request: Request) -> Response:
         person = self._person(request)
 
-        def word() -> str:
+        def word() -> tuple[str, bool]:
             told = self._watcher.found(person.requester.tenant)
             looked = (told.alerts_at, told.looks_at, len(told.looks or ()), told.problem)
-            return f"{Lister(self._database, person.requester).head()} {looked}"
+            live = mark(self._database)
+            text = f"{Lister(self._database, person.requester).head()} {live} {looked}"
+            return text, time.time() - live[1] / 1e6 < _LIVELY
 
-        found = await asked(word, broken=(DatabaseError,))
-        return JSONResponse({"pulse": found, "name": person.name}, headers=dict(HEADERS))
+        found, lively = await asked(word, broken=(DatabaseError,))
+        told = {"pulse": found, "lively": lively, "name": person.name}
+        return JSONResponse(told, headers=dict(HEADERS))
 
     async def judgment(self, request: Request) -> Response:
         told, person = await read_judgment(request), self._person(request)
@@ -229,12 +238,16 @@ class _Pages:
         person = self._person(request)
 
         def render() -> str:
-            return str(self._templates.get_template(template).render(person=person, **told(person)))
+            return str(self._templates.get_template(template).render(person=person, lost=self._lost, **told(person)))
 
         text = await asked(render, broken=(DatabaseError,))
         return Response(
             text.encode("utf-8", "backslashreplace"), media_type="text/html", headers=dict(HEADERS)
         )
+
+    def _lost(self, stream: StreamRow) -> bool:
+        """Whether a stream without an end is not running any more: whoever recorded it went away."""
+        return stream.outcome is None and self._clock() - stream.opened_at > _LONGEST
 
     def _person(self, request: Request) -> Person:
         found = self._people.of(request.headers)

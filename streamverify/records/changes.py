@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from streamverify.errors import UsageError
 from streamverify.pii import PiiDetector, Recognisers, blocked
-from streamverify.records import chain, schema
+from streamverify.records import chain, live, schema
 from streamverify.records.database import Database
 from streamverify.records.digests import cleaned, digest
 from streamverify.records.requester import Requester
@@ -183,6 +183,7 @@ def erase(
 
 
 def _take_out(connection: sa.Connection, streams: Sequence[uuid.UUID]) -> None:
+    live.forget(connection, streams)
     for name, columns in schema.ERASABLE.items():
         table = schema.metadata.tables[name]
         key = table.c.id if name == "streams" else table.c.get("stream_id")

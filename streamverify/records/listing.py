@@ -21,6 +21,7 @@ from streamverify.records import schema
 from streamverify.records.answers import StreamRow
 from streamverify.records.conditions import counts, of_sentence
 from streamverify.records.database import Database
+from streamverify.records.live import LiveSentence, said_so_far
 from streamverify.records.requester import Requester
 from streamverify.records.rows import GROUNDING
 
@@ -40,7 +41,9 @@ class Listed:
 
     stream: StreamRow
     labels: tuple[str, ...]
-    """Empty while it runs."""
+    """While it runs, of the sentences that were judged so far."""
+    live: tuple[LiveSentence, ...] = ()
+    """Of a running stream, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +151,13 @@ class Lister:
             asked = asked.where(_has(trouble))
         found = [StreamRow(**row) for row in self._rows(asked)]
         labels = self.labels([row.id for row in found])
-        told = tuple(Listed(row, labels.get(row.id, ())) for row in found)
+        live = self.live([row.id for row in found if row.outcome is None])
+        told = tuple(_listed(row, labels.get(row.id, ()), live.get(row.id, ())) for row in found)
         return Listing(told, found[-1].opened_at if len(found) == limit else self._end_of(newest))
+
+    def live(self, streams: Sequence[uuid.UUID]) -> dict[uuid.UUID, tuple[LiveSentence, ...]]:
+        """What running streams have said so far, by stream."""
+        return said_so_far(self._database, self._requester, streams)
 
     def labels(self, streams: Sequence[uuid.UUID]) -> dict[uuid.UUID, tuple[str, ...]]:
         """Each stream's labels that count, by sentence; streams the requester sees, for this asks nothing."""
@@ -321,6 +329,10 @@ def _has(trouble: Trouble) -> sa.ColumnElement[bool]:
         return ended.c.outcome == trouble
     told = ended.c.figures["citations" if trouble == "fabricated" else "counts"]
     return sa.and_(told[trouble].as_integer() > 0)
+
+
+def _listed(row: StreamRow, labels: tuple[str, ...], live: tuple[LiveSentence, ...]) -> Listed:
+    return Listed(row, labels or tuple(one.label for one in live if one.label is not None), live)
 
 
 def _drawn(one: Waiting) -> bytes:

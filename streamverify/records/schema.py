@@ -17,6 +17,7 @@ Before: `writer.py` and `reader.py`. After: the database.
     entries                                    the hash chain over all of it, and the outbox of sinks
     sink_positions                             how far a sink has read the entries
     hours, document_hours                      sums, made of the rows and thrown away at will (`hours.py`)
+    live_sentences                             of answers that are being written, until their end (`live.py`)
 
 Rows are added, never changed and never deleted: triggers refuse it. Only a text can go, which `erasures`
 tells. Ids of documents, accesses and chunks are digests of what they hold, so a change shows.
@@ -377,5 +378,6 @@ stored, where these are not the original ones: personal data was taken out of th
 SALTED = frozenset({"streams"})
 """Tables that hold the salt of their texts' digests, which goes with the texts."""
 
-CHANGING = frozenset({"heads", "sink_positions", "hours", "document_hours"})
-"""Tables that hold no record: where the chain is appended, where sinks stand, and sums (`hours.py`)."""
+CHANGING = frozenset({"heads", "sink_positions", "hours", "document_hours", "live_sentences"})
+"""Tables that hold no record: where the chain is appended, where sinks stand, sums (`hours.py`), and what is
+said of streams that run (`live.py`)."""

@@ -29,6 +29,7 @@ from streamverify.pii import PiiDetector, Recognisers
 from streamverify.provenance import Visibility
 from streamverify.records import writer
 from streamverify.records.database import Database
+from streamverify.records.live import LiveBoard
 from streamverify.records.rows import (
     KEEPS,
     Keep,
@@ -77,6 +78,7 @@ class Records(Observer):
         unsaid: Visibility = "restricted",
         rules: Sequence[Rule] = (),
         detector: PiiDetector | None = None,
+        live: bool = True,
         patience: float = 60.0,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
@@ -90,6 +92,8 @@ class Records(Observer):
             unsaid: who may see a document whose passages do not say so.
             rules: each stream's answer is held to them where it ends; what they say is kept as judgments.
             detector: finds personal data, for `keep="redacted"`; the own recognisers by default.
+            live: show the sentences of running streams to whoever reads the database (`live.py`), until their
+                end is written; the record itself is the same without.
             patience: seconds to go on trying what cannot be written.
             clock: the moment of entries.
 
@@ -114,6 +118,7 @@ class Records(Observer):
         self._writes = threading.RLock()
         """Held while a batch is written: a closing waits for it, so that what is counted is all."""
         self._stored = self._dropped = self._in_hand = 0
+        self._live = LiveBoard(self.database) if live else None
         self.database.open()
 
     @property
@@ -136,12 +141,16 @@ class Records(Observer):
             known.late.append(known.take(passages))
 
     def event(self, stream: str, event: Event) -> None:
-        """Write the stream's end; its report holds all that came before."""
+        """Write the stream's end; its report holds all that came before. Until then its sentences are shown."""
         if isinstance(event, StreamFinished | StreamHalted | StreamFailed):
             with self._lock:
                 known = self._streams.pop(stream, None)
             if known is not None:
+                if self._live is not None:
+                    self._live.ended(known.id)
                 self._add(conclusion_rows(known, event.report, self._outcomes(known, event.report)))
+        elif self._live is not None and (running := self._streams.get(stream)) is not None:
+            self._live.told(running, event)
 
     def idle(self) -> None:
         """Write what was gathered."""
@@ -162,6 +171,8 @@ class Records(Observer):
         Streams whose end was never told count as dropped.
         """
         self._closing.set()
+        if self._live is not None:
+            self._live.close()
         self.flush()  # and waits for whoever writes now
         with self._lock:
             self._dropped += len(self._streams)

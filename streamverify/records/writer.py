@@ -14,7 +14,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from streamverify.records import chain, schema
+from streamverify.records import chain, live, schema
 from streamverify.records.rows import Rows, Written
 from streamverify.records.sources import SourceChunk
 
@@ -55,6 +55,7 @@ def write(connection: sa.Connection, batch: Sequence[Written], now: datetime) ->
         if rows[table.name]:
             connection.execute(sa.insert(table), rows[table.name])
     chain.append(connection, head, now, said)
+    live.forget(connection, [written.subject for written in batch if written.kind == "conclusion"])
 
 
 def present(connection: sa.Connection, batch: Sequence[Written]) -> set[tuple[str, uuid.UUID]]:

@@ -2,7 +2,7 @@
 
 const by = (id) => document.getElementById(id);
 const main = by('main');
-const KEY = 'streamverify-token', NAME = 'streamverify-name', EVERY = 2500;
+const KEY = 'streamverify-token', NAME = 'streamverify-name', EVERY = 2500, LIVELY = 700;
 let pulse, shown = '', name = null, chain = Promise.resolve();
 
 if (location.hash.length > 16) {
@@ -184,12 +184,14 @@ by('enter').addEventListener('submit', (event) => {
 });
 addEventListener('popstate', () => then(() => load()));
 
-/* A word that changes when something was recorded; the page is fetched again only then. */
+/* A word that changes when something was recorded or judged; the page is fetched again only then, and asked for more often while answers run. */
 const beat = async () => {
+	let every = EVERY;
 	if (!document.hidden && shown) {
 		try {
 			const told = await (await ask('/api/pulse')).json();
 			name = told.name;
+			if (told.lively && main.querySelector('.page[data-live]')) every = LIVELY;
 			if (name && by('by')) { by('by').value = name; by('by').readOnly = true; }
 			if (pulse !== undefined && told.pulse !== pulse && main.querySelector('.page[data-live]')) await load(false);
 			pulse = told.pulse;
@@ -199,6 +201,6 @@ const beat = async () => {
 		}
 		times(main);
 	}
-	setTimeout(beat, EVERY);
+	setTimeout(beat, every);
 };
 then(load).then(beat);
