@@ -59,7 +59,7 @@ def drift(
     before = Window(*ends_from(reference))
     after = Window(*ends_from(now)) if now is not None else Window(before.until, datetime.now(UTC))
     with opened(records) as database:
-        traffic = _traffic(database, tenant, domain, run)
+        traffic = _traffic(database, tenant, domain, run, sums=_summed(database))
         looks = drifting.looks(traffic, before, after, length_from(window))
         labels = traffic.human_labels(after)
     error = calibration_error(labels)
@@ -172,13 +172,28 @@ def answers_of_runs(records: str, runs: Sequence[str], window: str | None, tenan
         return [_traffic(database, tenant, None, run).answers(asked) for run in runs]
 
 
-def _traffic(database: Database, tenant: str, domain: str | None, run: str | None) -> Traffic:
+def _summed(database: Database) -> bool:
+    """Whether the sums of hours are up to date: somebody who may only read cannot bring them there."""
+    from streamverify.records import add_up  # noqa: PLC0415 - an extra
+    from streamverify.records.database import DatabaseError  # noqa: PLC0415 - as above
+
+    try:
+        add_up(database)
+    except DatabaseError:
+        complain("the sums of hours cannot be written here: every answer is read, which takes longer")
+        return False
+    return True
+
+
+def _traffic(
+    database: Database, tenant: str, domain: str | None, run: str | None, *, sums: bool = False
+) -> Traffic:
     from streamverify.monitor.traffic import Traffic  # noqa: PLC0415 - an extra
     from streamverify.records import Requester  # noqa: PLC0415 - as above
     from streamverify.records.requester import AUDITOR  # noqa: PLC0415 - as above
 
     auditor = Requester(roles=frozenset({AUDITOR}), tenant=tenant)
-    return Traffic(database, auditor, domain=domain, run=run)
+    return Traffic(database, auditor, domain=domain, run=run, sums=sums)
 
 
 def _lines(look: Look) -> list[dict[str, Any]]:

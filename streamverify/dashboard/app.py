@@ -238,7 +238,9 @@ class _Pages:
         person = self._person(request)
 
         def render() -> str:
-            return str(self._templates.get_template(template).render(person=person, lost=self._lost, **told(person)))
+            return str(
+                self._templates.get_template(template).render(person=person, lost=self._lost, **told(person))
+            )
 
         text = await asked(render, broken=(DatabaseError,))
         return Response(

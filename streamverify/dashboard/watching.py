@@ -66,7 +66,7 @@ class Watcher:
     ) -> None:
         """Nothing is looked at yet."""
         self._database, self._tenants, self._watched, self._clock = database, tenants, watched, clock
-        self._lock = threading.Lock()
+        self._lock, self._summed = threading.Lock(), threading.Event()
         self._found: dict[str, Found] = {tenant: Found() for tenant in tenants}
         self._drifts = {tenant: _Drift(self._traffic(tenant), watched) for tenant in tenants}
 
@@ -96,6 +96,7 @@ class Watcher:
     def _sums_and_alerts(self) -> None:
         try:
             add_up(self._database)
+            self._summed.set()
         except DatabaseError as error:
             self._failed(error, self._tenants)
             return
@@ -109,6 +110,8 @@ class Watcher:
         self._keep(tenant, alerts=found, alerts_at=now, problem="")
 
     def _every_drift(self) -> None:
+        if not self._summed.is_set():
+            return  # what the sums do not hold yet would be missing from the reference for good
         for tenant in self._tenants:
             now = self._clock()
             if _due(self.found(tenant).looks_at, now, self._watched.drift_seconds):
@@ -122,7 +125,7 @@ class Watcher:
 
     def _traffic(self, tenant: str, domain: str | None = None) -> Traffic:
         auditor = Requester(roles=frozenset({AUDITOR}), tenant=tenant)
-        return Traffic(self._database, auditor, domain=domain)
+        return Traffic(self._database, auditor, domain=domain, sums=True)
 
     def _guarded(self, tenant: str, look: Callable[[], None]) -> None:
         try:

@@ -14,15 +14,18 @@ from __future__ import annotations
 
 import math
 import warnings
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TypeVar
+from itertools import accumulate
+from typing import Any, TypeVar
 
 from streamverify._extras import require
 from streamverify.figure import Figure, NotComputed
-from streamverify.monitor.traffic import Traffic, Window, one_a_stream
+from streamverify.monitor.traffic import Traffic, Window
+from streamverify.records.histograms import NUMBERS, WORDS, number_of
 
 T = TypeVar("T")
 
@@ -39,12 +42,20 @@ _FEWEST = 20
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What one window held, one value an answer."""
+    """What one window held: how often each value occurred, one value an answer."""
 
-    numbers: Mapping[str, Sequence[float]]
+    numbers: Mapping[str, Counter[float]]
     """Distribution to its values."""
-    words: Mapping[str, Sequence[str]]
+    words: Mapping[str, Counter[str]]
     """Distribution to its words."""
+
+    @classmethod
+    def of(cls, numbers: Mapping[str, Iterable[float]], words: Mapping[str, Iterable[str]]) -> Sample:
+        """From values as they are, one an answer."""
+        return cls(
+            {name: Counter(values) for name, values in numbers.items()},
+            {name: Counter(values) for name, values in words.items()},
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +106,13 @@ def level(look: int, alpha: float = ALPHA) -> float:
 
 def sample(traffic: Traffic, window: Window) -> Sample:
     """What is compared: score and label of one sentence an answer, and the rest of whole answers."""
-    answers, picked = traffic.answers(window), one_a_stream(traffic.judged(window))
+    found = traffic.values(window)
     return Sample(
         numbers={
-            "score": [one.score for one in picked if one.score is not None],
-            "grounding": [one.grounding_score for one in answers if one.grounding_score is not None],
-            "length": [float(one.chars) for one in answers],
-            "passages": [float(one.passages) for one in answers],
+            name: Counter({number_of(name, value): count for value, count in found.get(name, {}).items()})
+            for name in NUMBERS
         },
-        words={"label": [one.label for one in picked], "language": traffic.languages(window)},
+        words={name: Counter(found.get(name, {})) for name in WORDS},
     )
 
 
@@ -129,8 +138,9 @@ def look(number: int, window: Window, before: Sample, after: Sample, *, alpha: f
     Raises:
         MissingExtraError: SciPy is not installed. Caller.
     """
-    shifts = [_numbers(name, values, after.numbers.get(name, ())) for name, values in before.numbers.items()]
-    shifts += [_words(name, values, after.words.get(name, ())) for name, values in before.words.items()]
+    nothing: Counter[Any] = Counter()
+    shifts = [_numbers(name, held, after.numbers.get(name, nothing)) for name, held in before.numbers.items()]
+    shifts += [_words(name, held, after.words.get(name, nothing)) for name, held in before.words.items()]
     spent = level(number, alpha)
     return Look(number, window, spent, _decided(shifts, spent))
 
@@ -152,8 +162,8 @@ def _decided(shifts: Sequence[Shift], spent: float) -> tuple[Shift, ...]:
     )
 
 
-def _numbers(name: str, before: Sequence[float], after: Sequence[float]) -> Shift:
-    rows = len(before), len(after)
+def _numbers(name: str, before: Counter[float], after: Counter[float]) -> Shift:
+    rows = before.total(), after.total()
     if min(rows) < _FEWEST:
         return _nothing(name, rows, "ks")
     stats = require("scipy.stats", extra="eval", feature="drift")
@@ -161,31 +171,33 @@ def _numbers(name: str, before: Sequence[float], after: Sequence[float]) -> Shif
         # Of nearly equal samples the exact probability may round to above 1; what SciPy then takes for it
         # is good there, and no reader of the report could do anything about it.
         warnings.filterwarnings("ignore", "ks_2samp: Exact calculation unsuccessful", RuntimeWarning)
-        found = stats.ks_2samp(list(before), list(after))
-    moved = float(stats.wasserstein_distance(list(before), list(after)))
-    before_counts, after_counts = _binned(before, after)
+        found = stats.ks_2samp(list(before.elements()), list(after.elements()))
+    (was, was_often), (is_, is_often) = ((list(one), list(one.values())) for one in (before, after))
+    moved = float(stats.wasserstein_distance(was, is_, was_often, is_often))
     p, distance = float(found.pvalue), float(found.statistic)
-    return Shift(name, rows, "ks", p, distance, moved, _psi(before_counts, after_counts))
+    return Shift(name, rows, "ks", p, distance, moved, _psi(*_binned(before, after)))
 
 
-def _binned(before: Sequence[float], after: Sequence[float]) -> tuple[Counter[float], Counter[float]]:
+def _binned(before: Counter[float], after: Counter[float]) -> tuple[Counter[float], Counter[float]]:
     """How many values lie in each bin: tenths of the reference, or its own values where it has few."""
-    known = sorted(set(before))
-    if (
-        len(known) <= _BINS
-    ):  # a cut between equal values would put what moved beyond them into one bin with them
-        within = set(known)
-        return Counter(before), Counter(value if value in within else math.inf for value in after)
-    ordered = sorted(before)
-    cuts = sorted({ordered[len(ordered) * bin_ // _BINS] for bin_ in range(1, _BINS)})
-    held = [
-        Counter(float(sum(value >= cut for cut in cuts)) for value in values) for values in (before, after)
-    ]
+    if len(before) <= _BINS:
+        # A cut between equal values would put what moved beyond them into one bin with them.
+        known: Counter[float] = Counter()
+        for value, count in after.items():
+            known[value if value in before else math.inf] += count
+        return before, known
+    ordered, total = sorted(before), before.total()
+    reached = list(accumulate(before[value] for value in ordered))
+    cuts = sorted({ordered[bisect_right(reached, total * bin_ // _BINS)] for bin_ in range(1, _BINS)})
+    held: list[Counter[float]] = [Counter(), Counter()]
+    for values, binned in zip((before, after), held, strict=True):
+        for value, count in values.items():
+            binned[bisect_right(cuts, value)] += count
     return held[0], held[1]
 
 
-def _words(name: str, before: Sequence[str], after: Sequence[str]) -> Shift:
-    rows = len(before), len(after)
+def _words(name: str, before: Counter[str], after: Counter[str]) -> Shift:
+    rows = before.total(), after.total()
     if min(rows) < _FEWEST:
         return _nothing(name, rows, "chi2")
     stats = require("scipy.stats", extra="eval", feature="drift")
@@ -200,12 +212,14 @@ def _words(name: str, before: Sequence[str], after: Sequence[str]) -> Shift:
     return Shift(name, rows, "chi2", p, distance, no_way, _psi(*counts))
 
 
-def _common(before: Sequence[str], after: Sequence[str]) -> tuple[Counter[str], Counter[str]]:
+def _common(before: Counter[str], after: Counter[str]) -> tuple[Counter[str], Counter[str]]:
     """How often each word occurs; rare ones together, since the test needs five expected in each cell."""
-    counts, total = (Counter(before), Counter(after)), len(before) + len(after)
-    least = min(len(before), len(after))
-    rare = {word for word in {*before, *after} if (counts[0][word] + counts[1][word]) * least < 5 * total}
-    told = [Counter("(rare)" if word in rare else word for word in one) for one in (before, after)]
+    rows = before.total(), after.total()
+    rare = {word for word in {*before, *after} if (before[word] + after[word]) * min(rows) < 5 * sum(rows)}
+    told: list[Counter[str]] = [Counter(), Counter()]
+    for counts, common in zip((before, after), told, strict=True):
+        for word, count in counts.items():
+            common["(rare)" if word in rare else word] += count
     return told[0], told[1]
 
 

@@ -1,9 +1,9 @@
-"""Whole hours of recorded traffic, summed up: from the sums of `records/hours.py`, or from the rows.
+"""Whole hours of recorded traffic, as the sums of `records/hours.py` have them.
 
 Before: records. After: the dashboard.
 
-An auditor gets the sums, which answer at once however much was recorded. Anybody else may see a part of the
-streams, of which there are no sums: theirs are summed up from the rows when they ask.
+An auditor gets the sums over everybody, anybody else those of their own streams: both answer at once, however
+much was recorded. Which documents they may see is asked when they read.
 """
 
 from __future__ import annotations
@@ -196,8 +196,13 @@ class HourlyTraffic:
             table = sums.document_hours
             rows: sa.FromClause = sa.select(table).where(*self._hours(table, window)).subquery()
         else:
-            own = (*self._opened(window), self._requester.sees_document())
-            rows = sums.of_documents(*own).subquery()
+            table, known = sums.own_document_hours, schema.documents
+            rows = (
+                sa.select(known.c.uri, *(table.c[name] for name in names))
+                .join_from(table, known, known.c.id == table.c.document_id)
+                .where(*self._hours(table, window), self._requester.sees_document())
+                .subquery()
+            )
         total = [sa.func.sum(rows.c[name]).label(name) for name in names]
         blame = sa.func.sum(rows.c.contradicted + rows.c.fabricated)
         asked = (
@@ -221,21 +226,17 @@ class HourlyTraffic:
     def _source(self, window: Window) -> sa.FromClause:
         """Rows as `hours` has them, within what the requester may see."""
         given = {"domain": self._domain, "run": self._run}
-        if self._requester.audits:
-            table = sums.hours
-            own = [table.c[name] == sums.key_of(value) for name, value in given.items() if value is not None]
-            return sa.select(table).where(*self._hours(table, window), *own).subquery()
-        streams = schema.streams
-        own = [streams.c[name] == value for name, value in given.items() if value is not None]
-        return sums.of_streams(*self._opened(window), *own).subquery()
+        table = sums.hours if self._requester.audits else sums.own_hours
+        own = [table.c[name] == sums.key_of(value) for name, value in given.items() if value is not None]
+        return sa.select(table).where(*self._hours(table, window), *own).subquery()
 
     def _hours(self, table: sa.Table, window: Window) -> list[sa.ColumnElement[bool]]:
         first, last = sums.hour_of(window.since), sums.hour_of(window.until)
-        return [table.c.tenant == self._requester.tenant, table.c.hour >= first, table.c.hour < last]
-
-    def _opened(self, window: Window) -> list[sa.ColumnElement[bool]]:
-        opened = schema.streams.c.opened_at
-        return [opened >= window.since, opened < window.until, self._requester.sees_stream()]
+        within = [table.c.tenant == self._requester.tenant, table.c.hour >= first, table.c.hour < last]
+        if self._requester.audits:
+            return within
+        user = self._requester.user
+        return [*within, sa.false() if user is None else table.c.requester == user]
 
     def _rows(self, asked: sa.Select[Any]) -> Sequence[dict[str, Any]]:
         with self._database.reading() as connection:

@@ -1,12 +1,12 @@
-"""What was recorded in a stretch of time: one SQL question each, within what the requester may see.
+"""What was recorded in a stretch of time: a few SQL questions each, within what the requester may see.
 
 Before: records. After: `drift.py`, `alerts.py`, and pages that show them.
 """
 
 from __future__ import annotations
 
-import hashlib
 import uuid
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,18 +15,15 @@ from typing import Any
 import sqlalchemy as sa
 
 from streamverify.errors import UsageError
-from streamverify.records import Database, Requester, schema
+from streamverify.records import Database, Requester, histograms, hours, schema
 from streamverify.records.conditions import counts
 from streamverify.records.requester import AUDITOR
 from streamverify.records.rows import GROUNDING
-from streamverify.text.language import detect
 from streamverify.types import Label
 
 AT_MOST = 200_000
 """Streams of one window that are looked at; the memory for more is not there for everybody."""
 _CLAIMS = (Label.SUPPORTED, Label.CONTRADICTED, Label.UNSUPPORTED)
-_READ_CHARS = 2_000
-"""Of an answer, to tell its language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +130,7 @@ class Traffic:
         *,
         domain: str | None = None,
         run: str | None = None,
+        sums: bool = False,
     ) -> None:
         """Nothing is asked yet.
 
@@ -141,10 +139,44 @@ class Traffic:
             requester: whose rights bound every answer; by default an auditor of the empty tenant.
             domain: answers of this one alone.
             run: likewise.
+            sums: take the values of whole hours from the sums, which `add_up` has brought up to date; for
+                auditors, of whose streams there are some.
         """
         self._database = database
         self._requester = requester if requester is not None else Requester(roles=frozenset({AUDITOR}))
         self._domain, self._run = domain, run
+        self._sums = sums and self._requester.audits
+
+    def values(self, window: Window) -> dict[str, Counter[str]]:
+        """How often each value occurred in the streams of a window that have ended, by distribution.
+
+        As `records/histograms.py` counts and rounds them, whether from the rows or from the sums of hours.
+        """
+        found: dict[str, Counter[str]] = defaultdict(Counter)
+        whole = _whole_hours(window) if self._sums else None
+        with self._database.reading() as connection:
+            if whole is not None:
+                for name, value, count in connection.execute(self._summed(whole)):
+                    found[name][value] += int(count)
+            for part in [window] if whole is None else _beside(window, whole):
+                for (name, value), count in histograms.values_of(connection, [], self._of(part)).items():
+                    found[name][value] += count
+        return found
+
+    def _summed(self, whole: Window) -> sa.Select[Any]:
+        own = histograms.hour_values.c
+        first, last = hours.hour_of(whole.since), hours.hour_of(whole.until)
+        keys = ((own.domain, self._domain), (own.run, self._run))
+        if self._domain is None and self._run is None:
+            which = [column == histograms.ALL for column, _ in keys]
+        else:
+            given = [(column, hours.key_of(name)) for column, name in keys if name is not None]
+            which = [own.domain != histograms.ALL, *(column == key for column, key in given)]
+        return (
+            sa.select(own.name, own.value, sa.func.sum(own.count))
+            .where(own.tenant == self._requester.tenant, own.hour >= first, own.hour < last, *which)
+            .group_by(own.name, own.value)
+        )
 
     def answers(self, window: Window) -> list[Answer]:
         """The streams that began in a window and have ended, in the order they began.
@@ -249,18 +281,6 @@ class Traffic:
         )
         return [Judged(**row) for row in self._rows(asked)]
 
-    def languages(self, window: Window) -> list[str]:
-        """The language of each answer whose text was kept and whose language can be told."""
-        streams, ended = schema.streams, schema.conclusions
-        asked = (
-            sa.select(sa.func.substr(ended.c.answer, 1, _READ_CHARS).label("text"))
-            .join(streams, streams.c.id == ended.c.stream_id)
-            .where(self._of(window), ended.c.answer.is_not(None))
-            .order_by(streams.c.opened_at, streams.c.id)
-        )
-        found = (detect(row["text"]) for row in self._rows(asked))
-        return [language for language in found if language is not None]
-
     def human_labels(self, window: Window) -> list[HumanLabel]:
         """Sentences of a window that a person judged, with the score that the model gave them."""
         streams, human = schema.streams, schema.judgments
@@ -313,10 +333,23 @@ def one_a_stream(judged: Sequence[Judged]) -> list[Judged]:
     """One sentence of each stream, by a hash: sentences of one answer are not independent of each other."""
     held: dict[uuid.UUID, tuple[bytes, Judged]] = {}
     for one in judged:
-        drawn = hashlib.sha256(one.stream.bytes + one.sentence.to_bytes(8, "big")).digest()
+        drawn = histograms.drawn(one.stream, one.sentence)
         if one.stream not in held or drawn < held[one.stream][0]:
             held[one.stream] = drawn, one
     return [one for _, one in held.values()]
+
+
+def _whole_hours(window: Window) -> Window | None:
+    """The whole hours of a window; None for none."""
+    first, last = hours.hour_of(window.since), hours.hour_of(window.until)
+    first += hours.moment_of(first) < window.since
+    return Window(hours.moment_of(first), hours.moment_of(last)) if first < last else None
+
+
+def _beside(window: Window, whole: Window) -> list[Window]:
+    """What a window has before and after its whole hours."""
+    ends = ((window.since, whole.since), (whole.until, window.until))
+    return [Window(since, until) for since, until in ends if since < until]
 
 
 def _by_the_model(judgments: sa.FromClause) -> sa.ColumnElement[bool]:

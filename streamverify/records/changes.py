@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from streamverify.errors import UsageError
 from streamverify.pii import PiiDetector, Recognisers, blocked
-from streamverify.records import chain, live, schema
+from streamverify.records import chain, hours, live, schema
 from streamverify.records.database import Database
 from streamverify.records.digests import cleaned, digest
 from streamverify.records.requester import Requester
@@ -174,7 +174,9 @@ def erase(
             erased = [{"erasure_id": identity, "stream_id": stream} for stream in found]
             connection.execute(sa.insert(schema.erasures), [erasure])
             connection.execute(sa.insert(schema.erased_streams), erased)
+            whose = hours.requesters(connection, found)
             _take_out(connection, found)
+            hours.leave_out(connection, whose)
             if before is not None:
                 _take_out_documents(connection, found)
             content = chain.content_digest({"erasures": [erasure], "erased_streams": erased})

@@ -4,15 +4,20 @@ Before: the entries of the chain, in order. After: `monitor/hours.py`.
 
     hours             one row an hour, tenant, domain and run: answers, labels, scores, citations
     document_hours    one row an hour, tenant and document: how it was cited, and what it was behind
+    own_hours, own_document_hours    the same of each requester, for who sees nobody else's streams
+    hour_values       how often each value occurred (`histograms.py`)
 
 The rows of streams stay the truth: these can be thrown away and come back. Whoever reads them calls `add_up`
 first, which adds what the chain holds beyond the place that was reached; place and sums are of one
 transaction. Scores are summed up in whole millionths, so that the order of adding changes no digit. A later
-judgment of a sentence changes what a document is to blame for: its hour is summed up anew.
+judgment of a sentence changes what a document is to blame for: its hour is summed up anew. So are a
+requester's hours where their streams are erased: of who asked nothing is left there either (`leave_out`).
 """
 
 from __future__ import annotations
 
+import uuid
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -21,12 +26,13 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from streamverify.records import questions, schema
 from streamverify.records.database import Database
+from streamverify.records.histograms import hour_values, rows_of, values_of
 from streamverify.records.rows import GROUNDING
 from streamverify.types import Label
 
 SINK = "hours"
 """Name under which the place is kept, among the positions of sinks."""
-PORTION = 5_000
+PORTION = 2_000
 """Entries in one transaction: other writers wait for it."""
 SCALE = 1_000_000
 _KEY_CHARS = 200
@@ -45,26 +51,26 @@ SUMS = (
 )
 """`scored` answers have a grounding score, `checked` ones a citation accuracy; scores are in millionths."""
 DOCUMENT_KEY = ("tenant", "hour", "uri")
+OWN_KEY = ("tenant", "requester", "hour", "domain", "run")
+OWN_DOCUMENT_KEY = ("tenant", "requester", "hour", "document_id")
 DOCUMENT_SUMS = ("cited", "judged", "correct", "contradicted", "fabricated")
 
-hours = sa.Table(
-    "hours",
-    schema.metadata,
-    sa.Column("tenant", sa.Text(), primary_key=True),
-    sa.Column("hour", schema.Number, primary_key=True, autoincrement=False),
-    sa.Column("domain", sa.Text(), primary_key=True),
-    sa.Column("run", sa.Text(), primary_key=True),
-    *(_count(name) for name in SUMS),
-)
 
-document_hours = sa.Table(
-    "document_hours",
-    schema.metadata,
-    sa.Column("tenant", sa.Text(), primary_key=True),
-    sa.Column("hour", schema.Number, primary_key=True, autoincrement=False),
-    sa.Column("uri", sa.Text(), primary_key=True),
-    *(_count(name) for name in DOCUMENT_SUMS),
-)
+def _key_column(name: str) -> sa.Column[Any]:
+    kinds: dict[str, sa.types.TypeEngine[Any]] = {"hour": schema.Number, "document_id": sa.Uuid()}
+    kind = kinds.get(name, sa.Text())
+    return sa.Column(name, kind, primary_key=True, autoincrement=False)
+
+
+def _sums(name: str, key: tuple[str, ...], sums: tuple[str, ...]) -> sa.Table:
+    return sa.Table(name, schema.metadata, *map(_key_column, key), *map(_count, sums))
+
+
+hours = _sums("hours", KEY, SUMS)
+document_hours = _sums("document_hours", DOCUMENT_KEY, DOCUMENT_SUMS)
+own_hours = _sums("own_hours", OWN_KEY, SUMS)
+own_document_hours = _sums("own_document_hours", OWN_DOCUMENT_KEY, DOCUMENT_SUMS)
+TABLES = (hours, document_hours, own_hours, own_document_hours, hour_values)
 
 _s, _c, _e, _j = schema.streams, schema.conclusions, schema.entries, schema.judgments
 hour_of_stream = sa.cast(sa.func.floor(sa.extract("epoch", _s.c.opened_at) / _HOUR), schema.Number)
@@ -90,13 +96,15 @@ def name_of(key: str) -> str | None:
     return key[1:] or "" if key else None
 
 
-def of_streams(*which: sa.ColumnElement[bool]) -> sa.Select[Any]:
-    """The sums, from the rows of the ended streams that fit; columns as in `hours`."""
+def of_streams(*which: sa.ColumnElement[bool], own: bool = False) -> sa.Select[Any]:
+    """The sums, from the rows of the ended streams that fit; columns as in `hours`, or in `own_hours`."""
     told, cited = _c.c.figures["counts"], _c.c.figures["citations"]
     # PostgreSQL takes two equal expressions with parameters for different ones: they are written once.
+    names = OWN_KEY if own else KEY
     one = (
         sa.select(
             _s.c.tenant,
+            _s.c.requester,
             hour_of_stream.label("hour"),
             _key(_s.c.domain).label("domain"),
             _key(_s.c.run).label("run"),
@@ -106,10 +114,10 @@ def of_streams(*which: sa.ColumnElement[bool]) -> sa.Select[Any]:
             *(_millionths(_c.c[name]).label(name) for name in ("grounding_score", "citation_accuracy")),
         )
         .join(_c, _c.c.stream_id == _s.c.id)
-        .where(*which)
+        .where(*which, *([_s.c.requester.is_not(None)] if own else []))
         .subquery()
     )
-    key = [one.c[name] for name in KEY]
+    key = [one.c[name] for name in names]
 
     def total(name: str) -> sa.ColumnElement[int]:
         return sa.func.coalesce(sa.func.sum(one.c[name]), 0)
@@ -125,9 +133,17 @@ def of_streams(*which: sa.ColumnElement[bool]) -> sa.Select[Any]:
     ).group_by(*key)
 
 
-def of_documents(*which: sa.ColumnElement[bool]) -> sa.Select[Any]:
-    """The sums by document, from the rows of the streams that fit; columns as in `document_hours`."""
-    citing, behind = questions.citing(*which).subquery(), questions.behind(*which, few=True).subquery()
+def of_documents(*which: sa.ColumnElement[bool], own: bool = False) -> sa.Select[Any]:
+    """The sums by document, from the rows of the streams that fit; columns as in `document_hours`.
+
+    Args:
+        which: conditions of `streams`.
+        own: by requester and version of a document, whose rights are asked for when somebody reads; columns
+            as in `own_document_hours`.
+    """
+    by = schema.documents.c.id if own else schema.documents.c.uri
+    citing = questions.citing(*which, by=by).subquery()
+    behind = questions.behind(*which, by=by, few=True).subquery()
     nothing = [sa.literal(0, sa.Integer())] * 3
 
     def one(condition: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
@@ -135,7 +151,7 @@ def of_documents(*which: sa.ColumnElement[bool]) -> sa.Select[Any]:
 
     found = sa.union_all(
         sa.select(
-            citing.c.uri,
+            citing.c.document,
             citing.c.stream,
             sa.literal(1, sa.Integer()).label("cited"),
             one(citing.c.finding != "unverified").label("judged"),
@@ -144,7 +160,7 @@ def of_documents(*which: sa.ColumnElement[bool]) -> sa.Select[Any]:
             nothing[1].label("fabricated"),
         ),
         sa.select(
-            behind.c.uri,
+            behind.c.document,
             behind.c.stream,
             *nothing,
             one(behind.c.kind == questions.AGAINST),
@@ -152,11 +168,18 @@ def of_documents(*which: sa.ColumnElement[bool]) -> sa.Select[Any]:
         ),
     ).subquery()
     rows = (
-        sa.select(_s.c.tenant, hour_of_stream.label("hour"), found)
+        sa.select(
+            _s.c.tenant,
+            _s.c.requester,
+            hour_of_stream.label("hour"),
+            found.c.document.label("document_id" if own else "uri"),
+            *(found.c[name] for name in DOCUMENT_SUMS),
+        )
         .join_from(found, _s, _s.c.id == found.c.stream)
+        .where(*([_s.c.requester.is_not(None)] if own else []))
         .subquery()
     )
-    key = [rows.c[name] for name in DOCUMENT_KEY]
+    key = [rows.c[name] for name in (OWN_DOCUMENT_KEY if own else DOCUMENT_KEY)]
     return sa.select(*key, *(sa.func.sum(rows.c[name]).label(name) for name in DOCUMENT_SUMS)).group_by(*key)
 
 
@@ -187,7 +210,7 @@ def forget(database: Database) -> None:
     """Throw the sums away; the next `add_up` makes all of them anew."""
     with database.writing() as connection:
         connection.execute(sa.delete(schema.sink_positions).where(schema.sink_positions.c.sink == SINK))
-        for table in (hours, document_hours):
+        for table in TABLES:
             connection.execute(sa.delete(table))
 
 
@@ -199,6 +222,9 @@ def _add(connection: sa.Connection, portion: int) -> int:
     new = (_e.c.number > place) & (_e.c.number <= until)
     ended = _s.c.id.in_(sa.select(_e.c.subject).where(new, _e.c.kind == "conclusion"))
     _merge(connection, hours, of_streams(ended))
+    _merge(connection, own_hours, of_streams(ended, own=True))
+    key = [_s.c.tenant, hour_of_stream, _key(_s.c.domain), _key(_s.c.run)]
+    _insert(connection, hour_values, rows_of(values_of(connection, key, ended)))
     said = sa.select(_e.c.subject).where(new, _e.c.kind == "judgment")
     changed = connection.execute(
         sa.select(_s.c.tenant, hour_of_stream)
@@ -208,15 +234,44 @@ def _add(connection: sa.Connection, portion: int) -> int:
         .distinct()
     ).all()
     anew = [(_s.c.tenant == tenant) & _within(hour) for tenant, hour in changed]
-    _merge(connection, document_hours, of_documents(ended, *(~one for one in anew)))
-    known = sa.exists().where(_e.c.subject == _s.c.id, _e.c.kind == "conclusion", _e.c.number <= until)
-    for one, (tenant, hour) in zip(anew, changed, strict=True):
-        table = document_hours
-        connection.execute(sa.delete(table).where(table.c.tenant == tenant, table.c.hour == hour))
-        _merge(connection, table, of_documents(one, known))
+    for table, own in ((document_hours, False), (own_document_hours, True)):
+        _merge(connection, table, of_documents(ended, *(~one for one in anew), own=own))
+        for one, (tenant, hour) in zip(anew, changed, strict=True):
+            connection.execute(sa.delete(table).where(table.c.tenant == tenant, table.c.hour == hour))
+            _merge(connection, table, of_documents(one, _known(until), own=own))
     positions = schema.sink_positions
     connection.execute(sa.update(positions).where(positions.c.sink == SINK).values(number=until))
     return until - place
+
+
+def requesters(connection: sa.Connection, streams: Sequence[uuid.UUID]) -> list[tuple[str, str, int]]:
+    """Tenant, requester and hour of streams, each once; nobody adds to sums until the transaction ends."""
+    _held_place(connection)
+    asked = sa.select(_s.c.tenant, _s.c.requester, hour_of_stream)
+    found = connection.execute(asked.where(_s.c.id.in_(streams), _s.c.requester.is_not(None)).distinct())
+    return [(tenant, requester, hour) for tenant, requester, hour in found]
+
+
+def leave_out(connection: sa.Connection, whose: Iterable[tuple[str, str, int]]) -> None:
+    """Sum up hours of requesters anew, some of whose streams do not say any more who asked.
+
+    Args:
+        connection: in the transaction that took the requesters out.
+        whose: as `requesters` gave them before.
+    """
+    place = _place(connection)
+    for tenant, requester, hour in whose:
+        theirs = (_s.c.tenant == tenant) & (_s.c.requester == requester) & _within(hour)
+        for table, made in ((own_hours, of_streams), (own_document_hours, of_documents)):
+            own = table.c
+            gone = (own.tenant == tenant) & (own.requester == requester) & (own.hour == hour)
+            connection.execute(sa.delete(table).where(gone))
+            _merge(connection, table, made(theirs, _known(place), own=True))
+
+
+def _known(until: int) -> sa.ColumnElement[bool]:
+    """Of `streams`: their end is among the entries that were added."""
+    return sa.exists().where(_e.c.subject == _s.c.id, _e.c.kind == "conclusion", _e.c.number <= until)
 
 
 def _within(hour: int) -> sa.ColumnElement[bool]:
@@ -224,13 +279,25 @@ def _within(hour: int) -> sa.ColumnElement[bool]:
 
 
 def _merge(connection: sa.Connection, table: sa.Table, found: sa.Select[Any]) -> None:
+    """Add what a question finds to the rows of the same key."""
+    connection.execute(_adding(connection, table, found))
+
+
+def _insert(connection: sa.Connection, table: sa.Table, rows: list[dict[str, Any]]) -> None:
     """Add rows to those of the same key."""
+    if rows:
+        connection.execute(_adding(connection, table, None), rows)
+
+
+def _adding(connection: sa.Connection, table: sa.Table, found: sa.Select[Any] | None) -> Any:
     dialect: Any = postgresql if connection.dialect.name == "postgresql" else sqlite
     key = [column.name for column in table.primary_key]
     sums = [column.name for column in table.c if column.name not in key]
-    adding = dialect.insert(table).from_select([*key, *sums], found)
+    adding = dialect.insert(table)
+    if found is not None:
+        adding = adding.from_select([*key, *sums], found)
     told = {name: table.c[name] + adding.excluded[name] for name in sums}
-    connection.execute(adding.on_conflict_do_update(index_elements=key, set_=told))
+    return adding.on_conflict_do_update(index_elements=key, set_=told)
 
 
 def _head(connection: sa.Connection) -> int:

@@ -7,7 +7,6 @@ However much was recorded, a list looks at the newest `LOOKED` streams only, and
 
 from __future__ import annotations
 
-import hashlib
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -21,6 +20,7 @@ from streamverify.records import schema
 from streamverify.records.answers import StreamRow
 from streamverify.records.conditions import counts, of_sentence
 from streamverify.records.database import Database
+from streamverify.records.histograms import drawn
 from streamverify.records.live import LiveSentence, said_so_far
 from streamverify.records.requester import Requester
 from streamverify.records.rows import GROUNDING
@@ -336,4 +336,4 @@ def _listed(row: StreamRow, labels: tuple[str, ...], live: tuple[LiveSentence, .
 
 
 def _drawn(one: Waiting) -> bytes:
-    return hashlib.sha256(one.stream.bytes + one.sentence.to_bytes(8, "big")).digest()
+    return drawn(one.stream, one.sentence)

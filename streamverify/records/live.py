@@ -106,7 +106,9 @@ class LiveBoard:
         match event:
             case SentenceClosed(sentence=sentence):
                 running = self._running.setdefault(stream.id, _Running(stream.keep == "text"))
-                seen = sentence.end <= running.released and not _within(running.hidden, sentence.start, sentence.end)
+                seen = sentence.end <= running.released and not _within(
+                    running.hidden, sentence.start, sentence.end
+                )
                 if not seen:
                     running.unseen.append((sentence.index, sentence.start, sentence.end))
                 # Personal data is found in the whole: until there is one, nothing is kept of it.

@@ -29,24 +29,25 @@ def cited(requester: Requester, *which: sa.ColumnElement[bool]) -> sa.Select[Any
     judged = _count(once.c.finding != "unverified")
     return (
         sa.select(
-            once.c.uri,
+            once.c.document.label("uri"),
             sa.func.count().label("citations"),
             judged.label("judged"),
             correct.label("correct"),
         )
-        .group_by(once.c.uri)
-        .order_by(correct.desc(), sa.func.count().desc(), once.c.uri)
+        .group_by(once.c.document)
+        .order_by(correct.desc(), sa.func.count().desc(), once.c.document)
     )
 
 
-def citing(*which: sa.ColumnElement[bool]) -> sa.Select[Any]:
-    """Each citation and document that it names, once: `uri`, `stream`, `number`, `finding`.
+def citing(*which: sa.ColumnElement[bool], by: sa.ColumnElement[Any] = _d.c.uri) -> sa.Select[Any]:
+    """Each citation and document that it names, once: `document`, `stream`, `number`, `finding`.
 
     Args:
         which: conditions of `streams` and `documents`.
+        by: column that tells documents apart.
     """
     return (
-        sa.select(_d.c.uri, _s.c.id.label("stream"), _cited.c.number, _cited.c.finding)
+        sa.select(by.label("document"), _s.c.id.label("stream"), _cited.c.number, _cited.c.finding)
         .select_from(_of_documents(_named, _citations()))
         .where(*which)
         .distinct()
@@ -146,9 +147,11 @@ def blamed(requester: Requester, *which: sa.ColumnElement[bool]) -> sa.Select[An
     found = behind(requester.sees_stream(), requester.sees_document(), *which).subquery("found")
     contradicted, fabricated = _count(found.c.kind == AGAINST), _count(found.c.kind == INVENTED)
     return (
-        sa.select(found.c.uri, contradicted.label("contradicted"), fabricated.label("fabricated"))
-        .group_by(found.c.uri)
-        .order_by(sa.func.count().desc(), contradicted.desc(), found.c.uri)
+        sa.select(
+            found.c.document.label("uri"), contradicted.label("contradicted"), fabricated.label("fabricated")
+        )
+        .group_by(found.c.document)
+        .order_by(sa.func.count().desc(), contradicted.desc(), found.c.document)
     )
 
 
@@ -156,11 +159,14 @@ AGAINST, INVENTED = 1, 0
 """Kinds of what a document is behind: a sentence that it contradicts, a citation of nothing."""
 
 
-def behind(*which: sa.ColumnElement[bool], few: bool = False) -> sa.CompoundSelect[Any]:
-    """What went wrong, each with a document behind it, once: `uri`, `stream`, `place`, `kind`.
+def behind(
+    *which: sa.ColumnElement[bool], by: sa.ColumnElement[Any] = _d.c.uri, few: bool = False
+) -> sa.CompoundSelect[Any]:
+    """What went wrong, each with a document behind it, once: `document`, `stream`, `place`, `kind`.
 
     Args:
         which: conditions of `streams` and `documents`.
+        by: column that tells documents apart.
         few: whether they name a few streams, from which judgments are then looked for; else from those that
             failed.
     """
@@ -169,7 +175,7 @@ def behind(*which: sa.ColumnElement[bool], few: bool = False) -> sa.CompoundSele
     resting = _of_documents(_evidence, _s.join(_evidence, _evidence.c.stream_id == _s.c.id))
     against = (
         sa.select(
-            _d.c.uri,
+            by.label("document"),
             _s.c.id.label("stream"),
             _evidence.c.sentence.label("place"),
             sa.literal(AGAINST).label("kind"),
@@ -185,7 +191,7 @@ def behind(*which: sa.ColumnElement[bool], few: bool = False) -> sa.CompoundSele
     )
     same = (_cited.c.stream_id == _evidence.c.stream_id) & (_cited.c.sentence == _evidence.c.sentence)
     invented = (
-        sa.select(_d.c.uri, _s.c.id, _cited.c.number, sa.literal(INVENTED))
+        sa.select(by, _s.c.id, _cited.c.number, sa.literal(INVENTED))
         .select_from(resting.join(_cited, same))
         .where(*which, _cited.c.finding == "fabricated", _evidence.c.label.in_((SUPPORTED, CONTRADICTED)))
     )

@@ -16,7 +16,8 @@ Before: `writer.py` and `reader.py`. After: the database.
     runs ─ run_figures                         figures of evaluations
     entries                                    the hash chain over all of it, and the outbox of sinks
     sink_positions                             how far a sink has read the entries
-    hours, document_hours                      sums, made of the rows and thrown away at will (`hours.py`)
+    hours, document_hours, own_hours, own_document_hours, hour_values
+                                               sums, made of the rows and thrown away at will (`hours.py`)
     live_sentences                             of answers that are being written, until their end (`live.py`)
 
 Rows are added, never changed and never deleted: triggers refuse it. Only a text can go, which `erasures`
@@ -378,6 +379,9 @@ stored, where these are not the original ones: personal data was taken out of th
 SALTED = frozenset({"streams"})
 """Tables that hold the salt of their texts' digests, which goes with the texts."""
 
-CHANGING = frozenset({"heads", "sink_positions", "hours", "document_hours", "live_sentences"})
+CHANGING = frozenset(
+    "heads sink_positions live_sentences "
+    "hours document_hours own_hours own_document_hours hour_values".split()
+)
 """Tables that hold no record: where the chain is appended, where sinks stand, sums (`hours.py`), and what is
 said of streams that run (`live.py`)."""

@@ -141,7 +141,7 @@ class Records(Observer):
             known.late.append(known.take(passages))
 
     def event(self, stream: str, event: Event) -> None:
-        """Write the stream's end; its report holds all that came before. Until then its sentences are shown."""
+        """Write the stream's end; its report holds all that came before, which is shown until then."""
         if isinstance(event, StreamFinished | StreamHalted | StreamFailed):
             with self._lock:
                 known = self._streams.pop(stream, None)

@@ -6,10 +6,12 @@ import json
 import math
 import random
 import uuid
+import warnings
+from collections import Counter
 from datetime import timedelta
 
 import pytest
-import scipy.stats  # noqa: F401 - loaded here, where no test's time runs
+import scipy.stats  # loaded here, where no test's time runs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from recorded import START, TEXTS, label, write
@@ -22,7 +24,8 @@ from streamverify.monitor.moments import ends_from, length_from
 from streamverify.monitor.promises import calibration_error, promise
 from streamverify.monitor.traffic import HumanLabel, Judged, Traffic, Window, one_a_stream
 from streamverify.program import main
-from streamverify.records import Database
+from streamverify.records import Database, add_up, histograms
+from streamverify.records.histograms import number_of
 from streamverify.types import Label
 
 DAY = timedelta(days=1)
@@ -41,8 +44,8 @@ def test_every_figure_is_finite_in_its_range_or_says_why_there_is_none(before, a
     look = drift.look(
         number,
         FIRST,
-        drift.Sample({"score": before}, {"label": words}),
-        drift.Sample({"score": after}, {"label": now}),
+        drift.Sample.of({"score": before}, {"label": words}),
+        drift.Sample.of({"score": after}, {"label": now}),
     )
     for shift in look.shifts:
         assert shift.rows in ((len(before), len(after)), (len(words), len(now)))
@@ -60,7 +63,7 @@ def test_every_figure_is_finite_in_its_range_or_says_why_there_is_none(before, a
 def test_nearly_equal_samples_have_a_probability_and_warn_nobody():
     before, after = [1.0] * 61 + [0.0] * 11, [1.0] * 60 + [0.0] * 12
     (shift,) = drift.look(
-        1, FIRST, drift.Sample({"score": before}, {}), drift.Sample({"score": after}, {})
+        1, FIRST, drift.Sample.of({"score": before}, {}), drift.Sample.of({"score": after}, {})
     ).shifts
     assert shift.p == pytest.approx(1.0)
     assert not shift.drifted
@@ -69,7 +72,7 @@ def test_nearly_equal_samples_have_a_probability_and_warn_nobody():
 @settings(max_examples=10)
 @given(NUMBERS.filter(lambda values: len(values) >= 20), st.integers(1, 100))
 def test_what_is_equal_has_not_drifted(values, number):
-    sample = drift.Sample({"score": values}, {"label": [str(value > 0.5) for value in values]})
+    sample = drift.Sample.of({"score": values}, {"label": [str(value > 0.5) for value in values]})
     look = drift.look(number, FIRST, sample, sample)
     assert look.drifted == ()
     assert [shift.psi for shift in look.shifts] == [0.0, 0.0]
@@ -78,10 +81,75 @@ def test_what_is_equal_has_not_drifted(values, number):
 @given(st.lists(st.integers(1, 4), min_size=20, max_size=60), st.integers(5, 9))
 def test_values_that_nobody_had_before_are_seen_by_the_index_too(before, new):
     """As where a retriever brings twice as many passages: no value of the reference is left."""
-    samples = [drift.Sample({"passages": values}, {}) for values in (before, [new] * len(before))]
+    samples = [drift.Sample.of({"passages": values}, {}) for values in (before, [new] * len(before))]
     (shift,) = drift.look(1, FIRST, *samples).shifts
     assert shift.distance == 1
     assert shift.psi > 1
+
+
+COUNTED = st.lists(
+    st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.25, 0.2504, 1.0])), min_size=20, max_size=60
+)
+
+
+@given(COUNTED, COUNTED)
+def test_the_statistics_of_counted_values_are_those_of_the_values(before, after):
+    """Counting loses nothing: the same as SciPy says of the values one by one."""
+    look = drift.look(1, FIRST, drift.Sample.of({"score": before}, {}), drift.Sample.of({"score": after}, {}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        wanted = scipy.stats.ks_2samp(before, after)
+    (shift,) = look.shifts
+    assert (shift.distance, shift.p) == (wanted.statistic, wanted.pvalue)
+    assert shift.wasserstein == pytest.approx(scipy.stats.wasserstein_distance(before, after), abs=1e-12)
+
+
+@given(COUNTED, COUNTED)
+def test_rounding_moves_a_statistic_no_further_than_what_it_puts_together(before, after):
+    """Scores as they are summed up: the distance is no larger, and smaller by at most a thousandth's rows."""
+
+    def rounded(values):
+        return [number_of("score", histograms.rounded("score", value)) for value in values]
+
+    exact = drift.look(
+        1, FIRST, drift.Sample.of({"s": before}, {}), drift.Sample.of({"s": after}, {})
+    ).shifts[0]
+    held = [rounded(before), rounded(after)]
+    told = drift.look(1, FIRST, *(drift.Sample.of({"s": values}, {}) for values in held)).shifts[0]
+    together = max(max(Counter(values).values()) / len(values) for values in held)
+    assert told.distance <= exact.distance + 1e-9
+    assert exact.distance - told.distance <= together + 1e-9
+    assert abs(exact.wasserstein - told.wasserstein) <= 0.001 + 1e-9
+
+
+@given(st.integers(0, 10**9))
+def test_lengths_and_passages_are_rounded_to_three_digits_or_not_at_all(number):
+    assert histograms.rounded("passages", number) == histograms.rounded("length", number)
+    near = number_of("length", histograms.rounded("length", number))
+    assert near == number if number < 1_000 else abs(near - number) <= 0.005 * number
+
+
+@settings(max_examples=10)
+@given(st.lists(st.integers(0, 600), min_size=2, max_size=2, unique=True).map(sorted))
+def test_a_window_is_the_same_from_the_sums_of_hours_as_from_every_row(traffic_of_a_day, minutes):
+    window = Window(*(START + timedelta(minutes=one) for one in minutes))
+    for told in ({}, {"domain": "hr"}, {"run": "r1"}, {"domain": "hr", "run": "r1"}, {"domain": "it"}):
+        rows, sums = (Traffic(traffic_of_a_day, sums=one, **told).values(window) for one in (False, True))
+        assert rows == sums
+        assert drift.sample(Traffic(traffic_of_a_day, sums=True, **told), window) == drift.sample(
+            Traffic(traffic_of_a_day, **told), window
+        )
+
+
+@pytest.fixture(scope="module")
+def traffic_of_a_day(tmp_path_factory):
+    url = str(tmp_path_factory.mktemp("sums") / "r.db")
+    write(url, 40, hours=10, domain="hr", run="r1", failing=0.2)
+    write(url, 20, hours=10, seed=1, domain="hr", run="r2", language="de", passages=3)
+    write(url, 20, hours=10, seed=2, good=0.3)
+    with Database(url) as database:
+        add_up(database)
+        yield database
 
 
 @pytest.mark.slow
@@ -92,7 +160,7 @@ def test_without_drift_few_months_of_looks_alarm_and_with_drift_nearly_all():
 
     def sample(mean):
         scores = [min(max(generator.betavariate(4 * mean, 4 * (1 - mean)), 0), 1) for _ in range(200)]
-        return drift.Sample({"score": scores}, {"label": [str(score > 0.5) for score in scores]})
+        return drift.Sample.of({"score": scores}, {"label": [str(score > 0.5) for score in scores]})
 
     for _ in range(60):
         before = sample(0.75)
@@ -104,7 +172,7 @@ def test_without_drift_few_months_of_looks_alarm_and_with_drift_nearly_all():
 
 def test_the_stability_index_is_shown_and_alarms_nobody():
     generator = random.Random(1)
-    sample = [drift.Sample({"score": [generator.random() for _ in range(100)]}, {}) for _ in range(2)]
+    sample = [drift.Sample.of({"score": [generator.random() for _ in range(100)]}, {}) for _ in range(2)]
     (shift,) = drift.look(1, FIRST, *sample).shifts
     assert shift.psi > 0.05
     assert not shift.psi_means_something
@@ -261,5 +329,5 @@ def test_people_judge_recorded_sentences_and_the_command_compares(url, capsys, t
 def test_records_without_texts_have_no_languages(tmp_path):
     with Database(str(tmp_path / "none.db")) as database:
         traffic = Traffic(database)
-        assert (traffic.answers(FIRST), traffic.judged(FIRST), traffic.languages(FIRST)) == ([], [], [])
+        assert (traffic.answers(FIRST), traffic.judged(FIRST), traffic.values(FIRST)) == ([], [], {})
     assert set(TEXTS) == {"en", "de"}

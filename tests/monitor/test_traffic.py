@@ -57,7 +57,7 @@ def test_answers_sentences_languages_labels_and_scores_of_a_window(database_url)
                     assert bucket.labels[name] == sum(answer.labels[name] for answer in own)
                 mean = sum(answer.grounding_score for answer in own) / len(own)
                 assert bucket.grounding == pytest.approx(mean)
-        assert sorted(traffic.languages(DAY)) == ["de"] * 4 + ["en"] * 6
+        assert traffic.values(DAY)["language"] == {"de": 4, "en": 6}
 
         label(database, judged, lambda row: "incorrect" if row.stream in english[:2] else None)
         label(database, judged, lambda row: "correct" if row.stream == english[0] else None)
@@ -75,7 +75,7 @@ def test_answers_sentences_languages_labels_and_scores_of_a_window(database_url)
         assert {answer.stream for answer in Traffic(database, run="r1").answers(DAY)} == set(english)
         for stranger in (Requester(user="eve"), Requester(roles=AUDITOR.roles, tenant="another")):
             own = Traffic(database, stranger)
-            assert (own.answers(DAY), own.judged(DAY), own.languages(DAY)) == ([], [], [])
+            assert (own.answers(DAY), own.judged(DAY), own.values(DAY)) == ([], [], {})
             assert (own.human_labels(DAY), own.scores(DAY, "relevance")) == ([], {})
 
 

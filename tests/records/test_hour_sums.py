@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from streams import ANSWER, AUDITOR, record
 
-from streamverify.records import Database, Reader, Records, Requester, add_up, erase, hours, judge
+from streamverify.records import Database, Reader, Records, Requester, add_up, erase, histograms, hours, judge
 from streamverify.records.scoring import add_scores
 from tests.monitor.recorded import START, write
 
@@ -25,18 +25,51 @@ def held(database, table):
 
 def from_rows(database, table):
     """The same, from the rows of all streams."""
-    asked = {hours.hours: hours.of_streams, hours.document_hours: hours.of_documents}[table]()
+    made, own = {
+        hours.hours: (hours.of_streams, False),
+        hours.document_hours: (hours.of_documents, False),
+        hours.own_hours: (hours.of_streams, True),
+        hours.own_document_hours: (hours.of_documents, True),
+    }[table]
+    asked = made(own=own)
     key = [column.name for column in table.primary_key]
     with database.reading() as connection:
         found = [dict(row) for row in connection.execute(asked).mappings()]
     return {tuple(row.pop(name) for name in key): row for row in found}
 
 
-def assert_equal(database):
-    for table in (hours.hours, hours.document_hours):
+def assert_equal(database, *, erased=False):
+    for table in (hours.hours, hours.own_hours, hours.own_document_hours, hours.document_hours):
         kept = held(database, table)
         assert kept == from_rows(database, table)
+    counted, whole = values(database), Counter()
+    with database.reading() as connection:
+        now = histograms.values_of(connection, HOURLY)
+    # Of an erased text nobody can tell the language any more; it stays counted.
+    assert {key: count for key, count in counted.items() if not (erased and "language" in key)} == {
+        key: count for key, count in now.items() if not (erased and "language" in key)
+    }
+    assert now <= counted
+    for (tenant, hour, _, _, *told), count in counted.items():
+        whole[tenant, hour, *told] += count
+    assert whole == values(database, whole=True)
     return kept
+
+
+S = hours.schema.streams.c
+HOURLY = [S.tenant, hours.hour_of_stream, hours._key(S.domain), hours._key(S.run)]
+
+
+def values(database, *, whole=False):
+    """The histograms: of each domain and run, or of all."""
+    found = Counter()
+    with database.reading() as connection:
+        for *key, count in connection.execute(sa.select(histograms.hour_values)):
+            tenant, hour, domain, run, *told = key
+            assert (domain == histograms.ALL) == (run == histograms.ALL)
+            if whole == (domain == histograms.ALL):
+                found[tuple([tenant, hour, *told] if whole else key)] += count
+    return found
 
 
 STEPS = st.lists(
@@ -89,10 +122,12 @@ def test_the_sums_are_those_of_the_rows_whatever_was_added_when(tmp_path_factory
     with Database(url):
         carry_out(url, steps)
     with Database(url) as database:
+        erased = ("erase",) in steps
         add_up(database, portion=3)
-        assert_equal(database)
+        assert_equal(database, erased=erased)
         assert add_up(database) == 0
         hours.forget(database)
+        assert values(database) == Counter()
         add_up(database)
         assert_equal(database)
 
@@ -106,7 +141,7 @@ def test_every_step_once_on_either_database(url):
         ]  # fmt: skip
         carry_out(url, steps)
         assert add_up(database) > 0
-        documents = assert_equal(database)
+        documents = assert_equal(database, erased=True)
         blame = {uri: (row["contradicted"], row["fabricated"]) for (_, _, uri), row in documents.items()}
         # One of the two contradictions was found to be none by a person.
         assert blame["canteen"][0] == 1
@@ -118,6 +153,26 @@ def test_every_step_once_on_either_database(url):
         for (_, _, uri), row in documents.items():
             cited[uri] += row["cited"]
         assert +cited == {row.uri: row.citations for row in Reader(database, AUDITOR).cited()}
+
+
+def test_who_was_erased_is_in_no_sum_and_others_stay(url):
+    with Records(url) as records:
+        for user in ("u1", "u1", "u2"):
+            record(records, context={"user": user, "roles": ["hr"]})
+        add_up(records.database)
+        for table in (hours.own_hours, hours.own_document_hours):
+            assert {who for _, who, *_ in held(records.database, table)} == {"u1", "u2"}
+        first = Reader(records.database, AUDITOR).streams(limit=3)[-1]
+        # One of the two streams of u1: the other one stays in their sums.
+        assert erase(records.database, before=first.opened_at + timedelta(microseconds=1), reason="old") == 1
+        assert {key[1]: row["streams"] for key, row in held(records.database, hours.own_hours).items()} == {
+            "u1": 1,
+            "u2": 1,
+        }
+        assert erase(records.database, user="u1", reason="asked for") == 1
+        for table in (hours.own_hours, hours.own_document_hours):
+            assert {who for _, who, *_ in held(records.database, table)} == {"u2"}
+        assert_equal(records.database, erased=True)
 
 
 def test_names_come_back_as_they_went_in():

@@ -1,4 +1,4 @@
-"""What an answer says while it is being written is there to be watched, is no record, and goes with its end."""
+"""What an answer says while it is written is there to be watched, is no record, and goes with its end."""
 
 from __future__ import annotations
 
