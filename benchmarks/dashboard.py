@@ -4,7 +4,7 @@ python benchmarks/dashboard.py [--streams 100000] [--records FILE] [--rounds 9]
 
 Prints for each page the median and the longest of several rounds, as a client on this machine sees them, and
 the processor time of the server; once for an auditor, and once for a user who sees a seventh of the answers.
-Then what `streamverify monitor drift` takes over the whole of it. A file that is there already is used as it is.
+Before them what `streamverify monitor drift` takes over all of it. A file that is there already is used.
 """
 
 from __future__ import annotations
@@ -68,15 +68,13 @@ def drift(path: Path) -> None:
         "4h",
     ]
     began, used = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(
-        [*command, "--reference", ends[0], "--now", ends[1]], env=environment(), stdout=subprocess.PIPE
-    )
+    asked = [*command, "--reference", ends[0], "--now", ends[1]]
+    done = subprocess.run(asked, env=environment(), stdout=subprocess.PIPE, check=False)
     whole, now = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
     own = now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime
     lines = len(done.stdout.splitlines())
-    print(
-        f"monitor drift, 3 looks: {whole:.1f} s, {own:.1f} s of a processor, {lines} lines, status {done.returncode}"
-    )
+    told = f"{lines} lines, status {done.returncode}"
+    print(f"monitor drift, 3 looks: {whole:.1f} s, {own:.1f} s of a processor, {told}", flush=True)
 
 
 def measure(path: Path, rounds: int, *who: str) -> bool:

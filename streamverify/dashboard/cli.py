@@ -42,6 +42,12 @@ def dashboard(
         str, typer.Option("--reference", help="What later windows are held against: 2026-11-01..2026-11-08.")
     ] = "",
     window: Annotated[str, typer.Option("--window", help="Length of one look at drift: 24h, 7d.")] = "24h",
+    state: Annotated[
+        Path | None,
+        typer.Option(
+            "--state", help="File that remembers which alerts are on; beside SQLite records if left out."
+        ),
+    ] = None,
     at: Annotated[
         str | None, typer.Option("--at", help="Show it as of this moment; now if left out.")
     ] = None,
@@ -78,13 +84,19 @@ def dashboard(
         )
     moment = None if at is None else moment_from(at)
     shown = token or secrets.token_urlsafe(24)
+    may_look = _people(people, shown, user, roles, tenant)
+    held = None if gates is None else read_gates(gates)
+    with opened(records) as database:
+        file = database.url.database if database.url.get_backend_name() == "sqlite" else None
+    own = None if file is None or moment is not None else Path(f"{file}.dashboard.json")
     watched = Watched(
         rules=alerts.rules_from(alerts.DEFAULTS) if rules is None else alerts.read_rules(rules),
         reference=Window(*ends_from(reference)) if reference else None,
         length=length_from(window),
+        memory=own if state is None else state,
+        checks=None if file is None or moment is not None else Path(f"{file}.alerts.json"),
+        asked="" if rules is None else str(rules.resolve()),
     )
-    may_look = _people(people, shown, user, roles, tenant)
-    held = None if gates is None else read_gates(gates)
     with opened(records) as database:
         waiting = hours.behind_by(database)
         if waiting > hours.PORTION:

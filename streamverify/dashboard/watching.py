@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -21,6 +22,7 @@ import anyio.to_thread
 
 from streamverify.errors import StreamVerifyError
 from streamverify.monitor import alerts, drift
+from streamverify.monitor.firing import Firing, Step, known, remembered, remembering, step
 from streamverify.monitor.traffic import Traffic, Window
 from streamverify.records import Database, Requester, add_up
 from streamverify.records.database import DatabaseError
@@ -30,6 +32,8 @@ _LOG = logging.getLogger("streamverify.dashboard")
 
 PULSE = 2.0
 """Seconds between two looks at whether something was added."""
+_OVER = 20
+"""Alerts that are over and still shown."""
 _SETTLED = timedelta(hours=1)
 """After which no stream of a window is still running."""
 
@@ -44,6 +48,12 @@ class Watched:
     """What later windows are held against; None for no drift."""
     length: timedelta = timedelta(hours=24)
     drift_seconds: float = 900.0
+    memory: Path | None = None
+    """File that remembers what is on, over the dashboard's own life; None to begin anew each time."""
+    checks: Path | None = None
+    """Memory of `streamverify monitor check`, which may know since when."""
+    asked: str = ""
+    """Which rules, for the memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +61,10 @@ class Found:
     """What was found for one tenant, and when; None where nothing was looked at yet."""
 
     alerts: tuple[alerts.Alert, ...] | None = None
+    firing: Mapping[tuple[str, str | None], Firing] = field(default_factory=dict)
+    """By figure and domain, what is on, and since when."""
+    over: tuple[Firing, ...] = ()
+    """What was on and is not any more, the latest first; as long as this dashboard runs."""
     alerts_at: datetime | None = None
     looks: tuple[drift.Look, ...] | None = None
     looks_at: datetime | None = None
@@ -67,6 +81,7 @@ class Watcher:
         """Nothing is looked at yet."""
         self._database, self._tenants, self._watched, self._clock = database, tenants, watched, clock
         self._lock, self._summed = threading.Lock(), threading.Event()
+        self._firing: dict[str, tuple[Firing, ...]] = {}
         self._found: dict[str, Found] = {tenant: Found() for tenant in tenants}
         self._drifts = {tenant: _Drift(self._traffic(tenant), watched) for tenant in tenants}
 
@@ -107,7 +122,38 @@ class Watcher:
 
     def _look_for_alerts(self, tenant: str, now: datetime) -> None:
         found = alerts.check(lambda domain: self._traffic(tenant, domain), self._watched.rules, now)
-        self._keep(tenant, alerts=found, alerts_at=now, problem="")
+        told = self._remembered(tenant, found, now)
+        firing = {one.key: one for one in told.firing if one.until is None}
+        over = [change.firing for change in told.changes if change.kind == "resolved"]
+        before = self.found(tenant).over
+        self._keep(
+            tenant,
+            alerts=told.alerts,
+            firing=firing,
+            over=(*over, *before)[:_OVER],
+            alerts_at=now,
+            problem="",
+        )
+
+    def _remembered(self, tenant: str, found: Sequence[alerts.Alert], now: datetime) -> Step:
+        """What is on and since when, by the memory of this dashboard; at first by that of the checks."""
+        watched = self._watched
+        if watched.memory is None:
+            told = step(self._begun(tenant, found), found, now, ())
+            self._firing[tenant] = remembered(told.firing, ())
+            return told
+        asked = {"dashboard": watched.asked, "tenant": tenant}
+        with remembering(watched.memory, asked) as memory:
+            told = step(memory.firing or self._begun(tenant, found), found, now, ())
+            memory.firing = self._firing[tenant] = remembered(told.firing, ())
+        return told
+
+    def _begun(self, tenant: str, found: Sequence[alerts.Alert]) -> tuple[Firing, ...]:
+        if tenant in self._firing or self._watched.checks is None or tenant:
+            return self._firing.get(tenant, ())
+        on = {(one.figure, one.domain, one.rule) for one in found if one.status == "on"}
+        held = {one.key: one for one in known(self._watched.checks) if (*one.key, one.rule) in on}
+        return tuple(one.model_copy(update={"untold": ()}) for one in held.values())
 
     def _every_drift(self) -> None:
         if not self._summed.is_set():

@@ -140,7 +140,7 @@ class Alert:
     streams: int
     """With a figure, in the window."""
     open: tuple[uuid.UUID, ...] = ()
-    """The streams to look at first, the worst first."""
+    """Where the figure misses its bound: the streams to look at first, the worst first."""
     detail: str = ""
 
     def __str__(self) -> str:
@@ -152,7 +152,7 @@ class Alert:
         text += f", {self.streams} streams"
         if self.detail:
             text += f"; {self.detail}"
-        if self.open:
+        if self.open and self.status == "on":
             text += f"; open {', '.join(str(one) for one in self.open)}"
         return text
 
@@ -290,14 +290,17 @@ def _decided(traffic: Traffic, figure: str, domain: str | None, rule: Rule, now:
     value, bound, count, missed = looks[0]
     if isinstance(value, NotComputed):
         return Alert(figure, domain, rule, "not computed", value, bound, count, detail=value.reason)
-    if not missed:
+    if rule.met(value):
         return Alert(figure, domain, rule, "off", value, bound, count)
-    if not all(later[3] for later in looks):
-        return Alert(figure, domain, rule, "off", value, bound, count, detail=f"not for {rule.for_} yet")
     low = rule.min is not None and value < rule.min
     current = _within(rows, now - rule.length, now)
     worst = sorted(current, key=lambda row: (row[1][0] / row[1][1]) * (1 if low else -1))
     named = tuple(answer.stream for answer, _ in worst[:_NAMED])
+    if not missed:  # as far as anybody can be sure
+        return Alert(figure, domain, rule, "off", value, bound, count, named)
+    if not all(later[3] for later in looks):
+        detail = f"not for {rule.for_} yet"
+        return Alert(figure, domain, rule, "off", value, bound, count, named, detail)
     return Alert(figure, domain, rule, "on", value, bound, count, named)
 
 

@@ -19,6 +19,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO, Literal
 
@@ -159,6 +160,19 @@ def _seen(found: Alert, *, firing: bool) -> tuple[Alert, bool]:
     return dataclasses.replace(found, status="on", detail=f"{said}; on until the bound is met"), True
 
 
+def known(path: Path) -> tuple[Firing, ...]:
+    """What is on by the memory of any check, as it stands in a file; none where there is none.
+
+    Reads alone, and disturbs no check that runs: what is being written at this moment counts as none.
+    """
+    try:
+        with path.open("rb") as file:
+            held = _read(file, path)
+    except (OSError, InputFileError):
+        return ()
+    return tuple(one for firing in held.checks.values() for one in firing if one.until is None)
+
+
 class _File(Record):
     """What is on the disk."""
 
@@ -201,7 +215,7 @@ def remembering(path: Path, asked: Mapping[str, str | None]) -> Iterator[AlertMe
         _write(file, _File(checks={key: one for key, one in checks.items() if one}))
 
 
-def _read(file: BinaryIO, path: Path) -> _File:
+def _read(file: BinaryIO | BufferedReader, path: Path) -> _File:
     file.seek(0)
     data = file.read()
     if not data:

@@ -280,12 +280,13 @@ def by_verifier(verifier: Verifier) -> Scorer:
     return score
 
 
-def by_metric(name: str, verifier: Verifier, judge: Judge | None = None) -> Scorer:
+def by_metric(name: str, verifier: Verifier | Callable[[], Verifier], judge: Judge | None = None) -> Scorer:
     """A metric of the catalogue of `streamverify.evaluate` whose figures lie between 0 and 1.
 
     Args:
         name: of the metric.
-        verifier: the one that judged the streams; nothing is scored again.
+        verifier: the one that judged the streams, or what gives it, where it is made after its observers;
+            nothing is scored again.
         judge: for metrics that ask one.
 
     Raises:
@@ -306,7 +307,7 @@ def by_metric(name: str, verifier: Verifier, judge: Judge | None = None) -> Scor
         from streamverify.evaluate import Case, Recording, evaluate  # noqa: PLC0415 - kept out of start-up
         from streamverify.events import PassageSummary  # noqa: PLC0415 - as above
 
-        report = answer.report
+        report, used = answer.report, verifier() if callable(verifier) else verifier
         told = tuple(PassageSummary(id=p.id, title=p.title, chars=len(p.text)) for p in answer.passages)
         case = Case(
             id=answer.stream,
@@ -315,9 +316,9 @@ def by_metric(name: str, verifier: Verifier, judge: Judge | None = None) -> Scor
             passages=answer.passages,
             domain=answer.context.domain,
             # As the verifier's own, whatever policy this stream had: its verdicts are used as they are.
-            recording=Recording(told, verifier.policy.name, verifier.fingerprint, report),
+            recording=Recording(told, used.policy.name, used.fingerprint, report),
         )
-        run = evaluate([case], metrics=[name], verifier=verifier, judge=judge, workers=1)
+        run = evaluate([case], metrics=[name], verifier=used, judge=judge, workers=1)
         return run.cases[0][name]
 
     return score

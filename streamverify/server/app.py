@@ -79,16 +79,7 @@ def create_app(
         MissingExtraError: the server's packages are not installed. Operator.
     """
     drain = drain if drain is not None else Drain()
-    if verifier is None:
-        verifier = Verifier(
-            model=settings.model,
-            preset=settings.preset,
-            max_lag=settings.max_lag,
-            policy=RedactPii(settings.policy) if settings.redact_pii else settings.policy,
-            on_unverified=settings.on_unverified,
-            observers=(*settings.observers, *filter(None, [settings.metrics])),
-            share=settings.share,
-        )
+    verifier = verifier if verifier is not None else verifier_for(settings)
     server = _Server(settings, verifier, drain)
     routes: list[BaseRoute] = [Route("/healthz", server.healthz), Route("/readyz", server.readyz)]
     if settings.metrics is not None:
@@ -111,6 +102,19 @@ def create_app(
         lifespan=server.lifespan,
         middleware=[Middleware(Guard, settings=settings, drain=drain, guarded=("/v1/", "/demo/"))],
         exception_handlers={HTTPRefusal: _refused},
+    )
+
+
+def verifier_for(settings: ServeSettings) -> Verifier:
+    """What judges the answers, with the settings' observers; nothing is loaded yet."""
+    return Verifier(
+        model=settings.model,
+        preset=settings.preset,
+        max_lag=settings.max_lag,
+        policy=RedactPii(settings.policy) if settings.redact_pii else settings.policy,
+        on_unverified=settings.on_unverified,
+        observers=(*settings.observers, *filter(None, [settings.metrics])),
+        share=settings.share,
     )
 
 

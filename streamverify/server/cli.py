@@ -77,6 +77,30 @@ def serve(
     traces: Annotated[
         bool, typer.Option("--traces", help="Make OpenTelemetry spans; run under opentelemetry-instrument.")
     ] = False,
+    online_model: Annotated[
+        str | None,
+        typer.Option("--online-model", help="Judge a share of the answers again with this model, later."),
+    ] = None,
+    online_metric: Annotated[
+        list[str] | None,
+        typer.Option("--online-metric", help="Compute this metric of the share; repeatable."),
+    ] = None,
+    online_share: Annotated[
+        float | None,
+        typer.Option("--online-share", help="Of every domain's answers; 0.05 if left out."),
+    ] = None,
+    online_domain: Annotated[
+        list[str] | None,
+        typer.Option("--online-domain", help="A domain with a share of its own: legal=1; repeatable."),
+    ] = None,
+    online_seed: Annotated[str, typer.Option("--online-seed", help="Another one takes other answers.")] = "",
+    online_judge: Annotated[
+        str | None,
+        typer.Option("--online-judge", help="OpenAI-compatible API that metrics with a judge ask."),
+    ] = None,
+    online_judge_model: Annotated[
+        str | None, typer.Option("--online-judge-model", help="Its model's name.")
+    ] = None,
     workers: Annotated[
         int, typer.Option("--workers", help="Processes that serve the port together.", min=1, max=256)
     ] = 1,
@@ -92,6 +116,7 @@ def serve(
     """
     from streamverify._extras import require  # noqa: PLC0415 - kept out of start-up
     from streamverify.server.launch import SERVES, ServeOptions, run_server  # noqa: PLC0415 - loads pydantic
+    from streamverify.server.online import OnlineOptions  # noqa: PLC0415 - as above
 
     for package in ("uvicorn", "starlette", "sse_starlette"):
         require(package, extra="server", feature="streamverify serve")
@@ -117,6 +142,15 @@ def serve(
         redact_pii=redact_pii,
         metrics=metrics,
         traces=traces,
+        online=OnlineOptions(
+            model=online_model,
+            metrics=online_metric or (),
+            share=online_share,
+            domains=online_domain or (),
+            seed=online_seed,
+            judge=online_judge,
+            judge_model=online_judge_model,
+        ),
     )
     judges = os.environ.get(_JUDGES) or secrets.token_urlsafe(24)
 

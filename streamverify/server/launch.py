@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from socket import socket
 from typing import TYPE_CHECKING, cast
@@ -16,11 +17,12 @@ from typing import TYPE_CHECKING, cast
 from streamverify._extras import require
 from streamverify.errors import UsageError
 from streamverify.policy import policy_from
+from streamverify.server.online import OnlineOptions, online_evaluation
 from streamverify.server.settings import LOOPBACK, Limits, ServeSettings
 
 if TYPE_CHECKING:
     from streamverify.calibration import PresetName
-    from streamverify.monitor import OpenTelemetryObserver
+    from streamverify.monitor import OnlineEvaluation, OpenTelemetryObserver
     from streamverify.policy import PolicyWord
     from streamverify.records import Records
     from streamverify.records.rows import Keep
@@ -60,6 +62,7 @@ class ServeOptions:
     redact_pii: bool
     metrics: bool
     traces: bool
+    online: OnlineOptions = field(default_factory=OnlineOptions)
 
     def settings(self) -> ServeSettings:
         """Without what is opened for it: records, metrics and traces.
@@ -91,6 +94,7 @@ class ServeOptions:
             raise UsageError("--keep is about records: name them with --records")
         if self.judging and self.records is None:
             raise UsageError("--judging shows what was recorded: name the records with --records")
+        self.online.refuse(recorded=self.records is not None)
         if self.traces:
             _refuse_traces_for_nobody()
         return ServeSettings(
@@ -149,16 +153,21 @@ def run_server(
     """
     import uvicorn  # noqa: PLC0415 - an extra
 
-    from streamverify.server.app import create_app  # noqa: PLC0415 - an extra
+    from streamverify.server.app import create_app, verifier_for  # noqa: PLC0415 - an extra
     from streamverify.server.drain import Drain  # noqa: PLC0415 - as above
     from streamverify.server.process import Process  # noqa: PLC0415 - an extra
 
     settings = options.settings()
     tracing = _tracing() if options.traces else None
-    recorded = page = watched = None
+    recorded = page = watched = online = None
     if options.records is not None:
         recorded = _records(options.records, cast("Keep", options.keep))
+    stack = ExitStack()
     try:
+        if recorded is not None:
+            online = stack.enter_context(
+                online_evaluation(options.online, recorded.database, lambda: verifier)
+            )
         if options.metrics:
             from streamverify.monitor import PrometheusObserver  # noqa: PLC0415 - an extra
 
@@ -171,10 +180,11 @@ def run_server(
             from streamverify.server.judging import judging_app  # noqa: PLC0415 - an extra
 
             page = judging_app(recorded.database, token=judges, tenant=options.judging_tenant, drain=drain)
-        observers = tuple(filter(None, (recorded, tracing)))
+        observers = tuple(filter(None, (recorded, tracing, online)))
         settings = replace(settings, observers=observers, metrics=watched, share=share)
+        verifier = verifier_for(settings)
         config = uvicorn.Config(
-            create_app(settings, drain=drain, judging=page),
+            create_app(settings, verifier, drain, judging=page),
             host=options.host,
             port=options.port,
             log_level="warning",
@@ -184,11 +194,24 @@ def run_server(
         server = Process(config, drain, seconds=options.drain_seconds, tell=tell)
         server.run(sockets=None if sockets is None else list(sockets))
     finally:
-        _close(tracing, recorded, tell)
+        _close(tracing, online, recorded, tell)
+        stack.close()
 
 
-def _close(tracing: OpenTelemetryObserver | None, recorded: Records | None, tell: Tell) -> None:
+def _close(
+    tracing: OpenTelemetryObserver | None,
+    online: OnlineEvaluation | None,
+    recorded: Records | None,
+    tell: Tell,
+) -> None:
     """Close the observers, and tell what the records hold."""
+    if online is not None:
+        online.close()
+        told = online.statistics
+        tell(
+            f"online: {told.sampled} sampled, {told.scored} scored, {told.failed} failed, {told.shed} shed, "
+            f"{told.lost} lost"
+        )
     if tracing is not None:
         tracing.close()
     if recorded is not None:

@@ -24,6 +24,7 @@ from streamverify.errors import StreamVerifyError
 from streamverify.printing import printable
 from streamverify.scorers.named import Share
 from streamverify.server.launch import SERVES, ServeOptions, run_server
+from streamverify.server.online import OnlineOptions
 from streamverify.server.supervisor import STARTED, TOLD
 
 FAILED = 2
@@ -52,7 +53,11 @@ class Orders:
     def from_line(cls, line: bytes) -> Self:
         """What `to_line` gave."""
         given = json.loads(line)
-        return cls(**{**given, "options": ServeOptions(**given["options"])})
+        words = given["options"]
+        lists = ("metrics", "domains")
+        online = {name: tuple(one) if name in lists else one for name, one in words["online"].items()}
+        options = ServeOptions(**{**words, "online": OnlineOptions(**online)})
+        return cls(**{**given, "options": options})
 
 
 def main() -> int:

@@ -13,14 +13,18 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx2
 import pytest
+import sqlalchemy as sa
 from loopback import loopback
 from starlette.applications import Starlette
 from starlette.responses import StreamingResponse
 from starlette.routing import Route
 from streams import AUDITOR
 
-from streamverify.records import Database, Reader, verify
+from streamverify.program import main
+from streamverify.records import Database, Reader, schema, verify
 from streamverify.records.database import DatabaseError
+from tests.evaluate.judges import Server as Judging
+from tests.evaluate.judges import answered
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -47,8 +51,8 @@ class Served:
                 return line
         raise AssertionError(f"{part!r} was never told")
 
-    def ask(self, _number=0):
-        context = {"user": "u1", "domain": "d"}
+    def ask(self, _number=0, *, domain="d"):
+        context = {"user": "u1", "domain": domain}
         body = {
             "model": "m",
             "stream": True,
@@ -223,6 +227,78 @@ records.Records = lambda url, **more: kept(
 )
 sys.exit(program.main(sys.argv[1:]))
 """
+
+
+def test_a_share_of_each_domain_is_judged_again_outside_of_the_stream(serve, url):
+    """Of one domain all, of the others none, by a judge that answers after the stream has ended."""
+    let_go = threading.Event()
+
+    def behave(asked, _number):
+        let_go.wait(120)  # no stream waits for it
+        return answered(asked)
+
+    with loopback(Judging(behave).app) as judge:
+        served = serve(
+            url, "--online-metric", "context_precision_by_judge", "--online-share", "0",
+            "--online-domain", "legal=1", "--online-seed", "s1",
+            "--online-judge", f"{judge}/v1", "--online-judge-model", "judge-1",
+        )  # fmt: skip
+        for domain in ("legal", "other", "other"):
+            served.ask(domain=domain)
+        until_ended(url, 3)
+        database, pause = Database(url), threading.Event()
+        assert judged_later(database) == []
+        let_go.set()
+        while not judged_later(database):
+            pause.wait(0.05)
+        ((domain, by, criterion, score),) = judged_later(database)
+        assert (domain, by, criterion) == ("legal", "judge-1", "context_precision_by_judge")
+        assert 0 <= score <= 1
+        database.close()
+        served.process.send_signal(signal.SIGTERM)
+        _, told = served.process.communicate()
+    assert "online: 1 sampled, 1 scored, 0 failed, 0 shed, 0 lost" in told
+    assert "records: 6 stored, 0 dropped" in told
+    passed(url, 7)
+
+
+def judged_later(database):
+    """Domain, judge, criterion and score of what was judged outside of streams."""
+    judgments, streams = schema.judgments.c, schema.streams.c
+    asked = (
+        sa.select(streams.domain, judgments.by, judgments.criterion, judgments.score)
+        .join(schema.streams, streams.id == judgments.stream_id)
+        .where(judgments.source == "judge")
+    )
+    try:
+        with database.reading() as connection:
+            return [tuple(row) for row in connection.execute(asked)]
+    except DatabaseError:  # busy
+        return []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--online-share", "0.5"], "say what judges the share"),
+        (["--online-model", "fast", "--online-share", "2"], "between 0 and 1"),
+        (["--online-model", "fast", "--online-domain", "legal"], "write legal=0.5"),
+        (["--online-metric", "nonsense"], "nonsense"),
+        (["--online-metric", "answer_relevance"], "asks a judge"),
+        (["--online-metric", "faithfulness", "--online-judge", "http://x"], "both"),
+        (
+            ["--online-model", "fast", "--online-judge", "http://x", "--online-judge-model", "m"],
+            "--online-metric",
+        ),
+    ],
+)
+def test_online_options_that_make_no_sense_are_refused_in_one_line(tmp_path, capsys, arguments, problem):
+    given = ["serve", "--upstream", "http://x", "--port", "0", "--records", str(tmp_path / "r.db")]
+    assert main([*given, *arguments]) == 2
+    error = capsys.readouterr().err
+    assert problem in error
+    assert main([*given[:-2], "--online-model", "fast"]) == 2
+    assert "--records" in capsys.readouterr().err
 
 
 def test_a_clock_that_goes_backwards_changes_neither_order_nor_chain(serve, url):

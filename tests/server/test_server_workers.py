@@ -26,6 +26,7 @@ from streamverify.program import app
 from streamverify.records import Database, schema, verify
 from streamverify.server.crew import threads_of_each, windows_folder
 from streamverify.server.launch import ServeOptions
+from streamverify.server.online import OnlineOptions
 from streamverify.server.worker import Orders
 
 PASSAGES = [{"id": "p1", "text": "The mill was built in 1804. It grinds barley for the whole village."}]
@@ -275,9 +276,14 @@ def test_the_threads_of_all_workers_are_at_most_twice_the_cores_and_one_alone_ma
             assert threads * workers <= 2 * (machine + workers)
 
 
+ONLINE = OnlineOptions(metrics=("faithfulness",), share=0.5, domains=("legal=1",), seed="s")
+
+
 def test_orders_arrive_as_they_were_given():
     words = dict.fromkeys(ServeOptions.__dataclass_fields__)
-    options = ServeOptions(**{**words, "upstream": "http://x/\n\u2028", "port": 0, "metrics": True})
+    options = ServeOptions(
+        **{**words, "upstream": "http://x/\n\u2028", "port": 0, "metrics": True, "online": ONLINE}
+    )
     orders = Orders(options=options, threads=2, windows="/somewhere", metrics=None, judges="t")
     line = orders.to_line()
     assert "\n" not in line
