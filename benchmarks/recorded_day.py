@@ -144,7 +144,7 @@ def add_evaluations(database: Database) -> None:
         ]
         with Verifier() as verifier:
             run = evaluate(cases, verifier=verifier)
-        add_run(database, name, run.digest, run.aggregates)
+        add_run(database, name, run.digest, run.aggregates, text=run.text())
 
 
 def judge_some(database: Database, count: int) -> None:

@@ -40,7 +40,7 @@ def add(
     read = [(path, Run.read(path)) for path in runs]  # all of them, before anything is added
     with opened(records) as database:
         for path, run in read:
-            identity, new = add_run(database, name or path.stem, run.digest, run.aggregates)
+            identity, new = add_run(database, name or path.stem, run.digest, run.aggregates, text=run.text())
             if not new:
                 complain(f"{path} is there already")
             write(str(identity))

@@ -28,6 +28,7 @@ from starlette.routing import Route
 
 from streamverify.dashboard import answers, overview, runs
 from streamverify.dashboard.overview import Asked
+from streamverify.dashboard.pairing import Pairing
 from streamverify.dashboard.people import People, Person
 from streamverify.dashboard.rendering import PACKAGE, environment, style
 from streamverify.dashboard.watching import Watched, Watcher, utc_now
@@ -128,6 +129,7 @@ class _Pages:
     ) -> None:
         self._database, self._people, self._watcher = database, people, watcher
         self._gates, self._clock = gates, clock
+        self._pairing = Pairing(database, gates.baseline if gates is not None else None)
         self._templates, self._style = environment(), style()
 
     async def shell(self, _request: Request) -> Response:
@@ -190,6 +192,7 @@ class _Pages:
                 given(),
                 self._clock(),
                 gates=self._gates,
+                pairing=self._pairing,
                 chosen=query.get("run"),
                 against=query.get("against"),
             ),
@@ -206,9 +209,9 @@ class _Pages:
 
         def word() -> tuple[str, bool]:
             told = self._watcher.found(person.requester.tenant)
-            looked = (told.alerts_at, told.looks_at, len(told.looks or ()), told.problem)
+            looked = (told.alerts_at, told.looks_at, len(told.looks or ()), told.problem, self._pairing.done)
             live = mark(self._database)
-            text = f"{Lister(self._database, person.requester).head()} {live} {looked}"
+            text = f"{Lister(self._database, person.requester).head()} {looked} {live}"
             return text, time.time() - live[1] / 1e6 < _LIVELY
 
         found, lively = await asked(word, broken=(DatabaseError,))
@@ -224,13 +227,18 @@ class _Pages:
 
     def _overview(self, who: Person, given: Callable[[], Asked]) -> dict[str, Any]:
         told = overview.overview(self._database, who.requester, given(), self._clock())
-        return told | self._watched(who)
+        return self._watched(who) | told
 
     def _watched(self, who: Person) -> dict[str, Any]:
         """What is found out for a whole tenant, which is for its auditors."""
         audits = who.requester.audits
         found = self._watcher.found(who.requester.tenant) if audits else None
-        return {"found": found, "audits": audits, "reference": self._watcher.reference}
+        return {
+            "found": found,
+            "audits": audits,
+            "reference": self._watcher.reference,
+            "every": self._watcher.seconds,
+        }
 
     async def _shown(
         self, request: Request, template: str, told: Callable[[Person], dict[str, Any]]

@@ -44,9 +44,7 @@ def dashboard(
     window: Annotated[str, typer.Option("--window", help="Length of one look at drift: 24h, 7d.")] = "24h",
     state: Annotated[
         Path | None,
-        typer.Option(
-            "--state", help="File that remembers which alerts are on; beside SQLite records if left out."
-        ),
+        typer.Option("--state", help="File that remembers what is on; beside SQLite records if left out."),
     ] = None,
     at: Annotated[
         str | None, typer.Option("--at", help="Show it as of this moment; now if left out.")

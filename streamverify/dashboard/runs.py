@@ -2,8 +2,8 @@
 
 Before: `records/runs.py`, `monitor/hours.py`. After: `templates/runs.html`.
 
-Records hold the figures of an evaluation and not its cases, so that nothing is paired here: `streamverify
-compare` decides whether one is worse.
+Two evaluations of the same cases are compared case by case, as `streamverify compare` does, beside the page
+(`pairing.py`); where records hold no cases of one, the page says that nothing is paired.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from datetime import datetime
 from typing import Any
 
 from streamverify.dashboard.overview import WINDOWS, Asked
+from streamverify.dashboard.pairing import Pair, Pairing, Unpaired
 from streamverify.errors import UsageError
+from streamverify.evaluate.comparison import Comparison, Difference
 from streamverify.evaluate.gates import Gates, Status, decide_figure
 from streamverify.evaluate.report.charts import interval_bar
 from streamverify.figure import Aggregate, Interval, NotComputed
@@ -34,10 +36,16 @@ class Row:
     """In words; empty for none."""
     status: Status | None
     """Of the gate, for the later one."""
+    paired: Difference | None = None
+    """Over the cases that both have."""
+    why_not: str = ""
+    """Why it is not paired, where others are."""
 
     @property
     def change(self) -> float | None:
-        """After - before; None where one of them is missing."""
+        """After - before: over the pairs where there are some; None where one of them is missing."""
+        if self.paired is not None and isinstance(self.paired.difference, float):
+            return self.paired.difference
         if self.after is None or self.before is None:
             return None
         if self.after.value is None or self.before.value is None:
@@ -52,6 +60,7 @@ def runs(
     now: datetime,
     *,
     gates: Gates | None,
+    pairing: Pairing,
     chosen: str | None,
     against: str | None,
 ) -> dict[str, Any]:
@@ -69,13 +78,17 @@ def runs(
         {row.metric: row for row in reader.run_figures(one.id)} if one is not None else {}
         for one in (after, before)
     ]
+    both = after is not None and before is not None and after.id != before.id
+    pair: Pair = pairing.of(before.id, after.id) if both and before and after else Unpaired("")
     return {
         "asked": asked,
         "live": [one for one in live if one.name is not None],
         "listed": listed,
         "after": after,
         "before": before,
-        "rows": _rows(figures[0], figures[1], gates),
+        "rows": _rows(figures[0], figures[1], gates, pair if isinstance(pair, Comparison) else None),
+        "pair": pair,
+        "unpaired": pair.why if isinstance(pair, Unpaired) else "",
         "gated": gates is not None,
     }
 
@@ -93,7 +106,13 @@ def _chosen(listed: list[RunRow], given: str | None, place: int) -> RunRow | Non
     return found
 
 
-def _rows(after: dict[str, RunFigureRow], before: dict[str, RunFigureRow], gates: Gates | None) -> list[Row]:
+def _rows(
+    after: dict[str, RunFigureRow],
+    before: dict[str, RunFigureRow],
+    gates: Gates | None,
+    pair: Comparison | None,
+) -> list[Row]:
+    paired, why_not = (pair.differences, pair.not_comparable) if pair is not None else ({}, {})
     asked = gates.everywhere if gates is not None else {}
     least = gates.baseline.min_coverage if gates is not None else 1.0
     rows = []
@@ -103,10 +122,18 @@ def _rows(after: dict[str, RunFigureRow], before: dict[str, RunFigureRow], gates
         if gate is not None:
             status = "not computed" if own is None else decide_figure(_aggregate(own), gate, least)[0]
         rule = str(gate).replace(">=", "≥").replace("<=", "≤") if gate is not None else ""
-        rows.append(Row(metric, own, before.get(metric), _bar(own, before.get(metric)), rule, status))
-    # What misses its gate first, then what is gated, then what was computed.
+        bar, why = _bar(own, before.get(metric)), why_not.get(metric, "")
+        rows.append(Row(metric, own, before.get(metric), bar, rule, status, paired.get(metric), why))
+    # What misses its gate or got worse first, then what is gated, then what was computed.
     order = {"failed": 0, "not computed": 1, "passed": 2, None: 3}
-    return sorted(rows, key=lambda row: (order[row.status], row.after is None or row.after.value is None))
+    return sorted(
+        rows,
+        key=lambda row: (
+            order[row.status],
+            not (row.paired is not None and row.paired.status == "failed"),
+            row.after is None or row.after.value is None,
+        ),
+    )
 
 
 def _aggregate(row: RunFigureRow) -> Aggregate:

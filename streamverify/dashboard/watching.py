@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -22,7 +23,7 @@ import anyio.to_thread
 
 from streamverify.errors import StreamVerifyError
 from streamverify.monitor import alerts, drift
-from streamverify.monitor.firing import Firing, Step, known, remembered, remembering, step
+from streamverify.monitor.firing import AlertMemory, Firing, Step, known, remembered, remembering, step
 from streamverify.monitor.traffic import Traffic, Window
 from streamverify.records import Database, Requester, add_up
 from streamverify.records.database import DatabaseError
@@ -95,6 +96,11 @@ class Watcher:
         """What later windows are held against."""
         return self._watched.reference
 
+    @property
+    def seconds(self) -> float:
+        """Between two looks at alerts."""
+        return self._watched.alert_seconds
+
     async def run(self) -> None:
         """Look, and again after a while; a database that cannot be used is tried again."""
         async with anyio.create_task_group() as group:
@@ -125,27 +131,27 @@ class Watcher:
         told = self._remembered(tenant, found, now)
         firing = {one.key: one for one in told.firing if one.until is None}
         over = [change.firing for change in told.changes if change.kind == "resolved"]
-        before = self.found(tenant).over
+        over += self.found(tenant).over
         self._keep(
             tenant,
             alerts=told.alerts,
             firing=firing,
-            over=(*over, *before)[:_OVER],
+            over=tuple(over[:_OVER]),
             alerts_at=now,
             problem="",
         )
 
     def _remembered(self, tenant: str, found: Sequence[alerts.Alert], now: datetime) -> Step:
         """What is on and since when, by the memory of this dashboard; at first by that of the checks."""
-        watched = self._watched
-        if watched.memory is None:
+        file, asked = self._watched.memory, {"dashboard": self._watched.asked, "tenant": tenant}
+        try:
+            with nullcontext(AlertMemory()) if file is None else remembering(file, asked) as memory:
+                told = step(memory.firing or self._begun(tenant, found), found, now, ())
+                memory.firing = self._firing[tenant] = remembered(told.firing, ())
+        except StreamVerifyError as error:  # another dashboard has it just now, or it cannot be written
+            _LOG.warning("what is on is not remembered in a file: %s", error)
             told = step(self._begun(tenant, found), found, now, ())
             self._firing[tenant] = remembered(told.firing, ())
-            return told
-        asked = {"dashboard": watched.asked, "tenant": tenant}
-        with remembering(watched.memory, asked) as memory:
-            told = step(memory.firing or self._begun(tenant, found), found, now, ())
-            memory.firing = self._firing[tenant] = remembered(told.firing, ())
         return told
 
     def _begun(self, tenant: str, found: Sequence[alerts.Alert]) -> tuple[Firing, ...]:

@@ -157,8 +157,21 @@ class Run:
             raise InputFileError(path, f"cannot be read: {error.strerror or error}") from None
         if start == JOURNAL:
             return cls(*read_journal(Path(path)))
+        return cls.from_text(start + rest, path)
+
+    @classmethod
+    def from_text(cls, text: str | bytes, path: Path | str = "run") -> Run:
+        """The run that `text` gave.
+
+        Args:
+            text: JSON.
+            path: where it stood, for what is said of a wrong one.
+
+        Raises:
+            InputFileError: it is no whole run. Caller.
+        """
         try:
-            return cls._from(_WholeRun.model_validate_json(start + rest))
+            return cls._from(_WholeRun.model_validate_json(text))
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             place = ".".join(str(part) for part in first["loc"])

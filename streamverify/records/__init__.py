@@ -35,7 +35,7 @@ from streamverify.records.database import Database  # noqa: E402 - as above
 from streamverify.records.hours import add_up  # noqa: E402 - as above
 from streamverify.records.reader import Reader  # noqa: E402 - as above
 from streamverify.records.requester import Requester  # noqa: E402 - as above
-from streamverify.records.runs import add_run  # noqa: E402 - as above
+from streamverify.records.runs import add_run, run_text  # noqa: E402 - as above
 from streamverify.records.store import Records, RecordsStatistics  # noqa: E402 - as above
 from streamverify.records.verifying import Head, Problem, Verification, verify  # noqa: E402 - as above
 
@@ -67,5 +67,6 @@ __all__ = [
     "add_up",
     "erase",
     "judge",
+    "run_text",
     "verify",
 ]

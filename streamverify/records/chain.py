@@ -45,7 +45,7 @@ PARTS: Mapping[str, Mapping[str, sa.ColumnElement[bool]]] = {
     "judgment": {"judgments": _TOLD_LATER},
     "content": {"content": sa.true()},
     "erasure": {"erasures": sa.true(), "erased_streams": sa.true()},
-    "run": {"runs": sa.true(), "run_figures": sa.true()},
+    "run": {"runs": sa.true(), "run_figures": sa.true(), "run_texts": sa.true()},
 }
 """Kind of entry to its tables, and which of their rows belong to it."""
 

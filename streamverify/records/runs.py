@@ -5,6 +5,7 @@ Before: `audit runs` reads a run's file or journal. After: `chain.py` appends an
 
 from __future__ import annotations
 
+import hashlib
 import uuid
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -26,6 +27,7 @@ def add_run(
     run_digest: str,
     figures: Mapping[str, Aggregate],
     *,
+    text: str | None = None,
     at: datetime | None = None,
 ) -> tuple[uuid.UUID, bool]:
     """Add the figures of a finished evaluation; one that is there already is left as it is.
@@ -35,19 +37,23 @@ def add_run(
         name: of the run, as people call it; several may have one name.
         run_digest: SHA-256 of the run, 64 hexadecimal digits; tells one run from another.
         figures: by metric. One that was not computed stays so, with its reasons.
+        text: the run as `Run.text()` gives it, which holds figures of each case and no texts: with it, two
+            runs can be compared case by case.
         at: when; now by default.
 
     Returns:
         The run's id, and whether it is new.
 
     Raises:
-        UsageError: the name is empty, the digest is none, there are no figures, or one has a name that
-            no database holds. Caller.
+        UsageError: the name is empty, the digest is none or not the text's, there are no figures, or one has
+            a name that no database holds. Caller.
     """
     if not name.strip():
         raise UsageError("name the run: its name must not be empty")
     if len(run_digest) != 64:
         raise UsageError(f"{run_digest!r} is no SHA-256 digest of a run")
+    if text is not None and hashlib.sha256(text.encode()).hexdigest() != run_digest:
+        raise UsageError("the digest is not that of the run's text")
     if not figures:
         raise UsageError("the run has no figures")
     for metric in figures:
@@ -64,9 +70,20 @@ def add_run(
         rows = [_figure(identity, metric, found) for metric, found in figures.items()]
         connection.execute(sa.insert(table), [row])
         connection.execute(sa.insert(schema.run_figures), rows)
-        content = chain.content_digest({"runs": [row], "run_figures": rows})
+        texts = [] if text is None else [{"run_id": identity, "text": text}]
+        if texts:
+            connection.execute(sa.insert(schema.run_texts), texts)
+        content = chain.content_digest({"runs": [row], "run_figures": rows, "run_texts": texts})
         chain.append(connection, head, now, [("run", identity, content)])
     return identity, True
+
+
+def run_text(database: Database, run: uuid.UUID) -> str | None:
+    """A run with the figures of its cases; None where it was added without them."""
+    asked = sa.select(schema.run_texts.c.text).where(schema.run_texts.c.run_id == run)
+    with database.reading() as connection:
+        found: str | None = connection.execute(asked).scalar()
+    return found
 
 
 def runs(connection: sa.Connection, limit: int) -> list[RunRow]:

@@ -13,7 +13,7 @@ Before: `writer.py` and `reader.py`. After: the database.
         ├ judgments                            by model, rule, judge or human; a later one supersedes
         └ content                              structured output of a domain
     erasures ─ erased_streams                  whose texts are gone, when and why
-    runs ─ run_figures                         figures of evaluations
+    runs ─ run_figures, run_texts              figures of evaluations, over all cases and of each
     entries                                    the hash chain over all of it, and the outbox of sinks
     sink_positions                             how far a sink has read the entries
     hours, document_hours, own_hours, own_document_hours, hour_values
@@ -327,6 +327,13 @@ run_figures = sa.Table(
     sa.Column("high", sa.Float()),
     sa.Column("computed", sa.Integer(), nullable=False),
     sa.Column("not_computed", Json, nullable=False),
+)
+
+run_texts = sa.Table(
+    "run_texts",
+    metadata,
+    sa.Column("run_id", sa.Uuid(), sa.ForeignKey("runs.id"), primary_key=True),
+    sa.Column("text", sa.Text(), nullable=False),
 )
 
 entries = sa.Table(

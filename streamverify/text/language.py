@@ -7,6 +7,7 @@ list of names or a formula gives None, and English must never be taken for anoth
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 _SCRIPTS: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -145,6 +146,13 @@ _COMMON: dict[str, frozenset[str]] = {
 }  # fmt: skip
 """Words of measure, place and time that short answers are made of; none of them an English word."""
 
+_KNOWN = {language: table | _SHARED.get(language, frozenset()) for language, table in _FUNCTION_WORDS.items()}
+"""Words that count for a language."""
+_TELLING = {
+    language: table - _FUNCTION_WORDS["en"] - _ALSO_ENGLISH for language, table in _FUNCTION_WORDS.items()
+}
+"""Those that no English text has."""
+
 _NOT_PROSE = re.compile(
     r"`[^`]*`|https?://\S+|(?<!\S)[^\s@]++@\S+|\b\w*[_/\\]\w+\b|\[[^\]]{0,12}\]|[\"“«„][^\"”»“]{0,200}[\"”»“]"
 )
@@ -265,11 +273,12 @@ def _by_words(prose: str) -> str | None:
     parts, parts_of_german = _parts(written, small), _parts(written, places)
     english = sum(part in _FUNCTION_WORDS["en"] for part in parts_of_german)
     found: dict[str, tuple[int, int]] = {}
-    for language, table in _FUNCTION_WORDS.items():
-        shared = _SHARED.get(language, frozenset())
-        own = parts_of_german if language == "de" else parts
-        distinct = len({part for part in own if part in table - _FUNCTION_WORDS["en"] - _ALSO_ENGLISH})
-        found[language] = (sum(part in table or part in shared for part in own), distinct)
+    counted, counted_german = Counter(parts), Counter(parts_of_german)
+    for language in _FUNCTION_WORDS:
+        own = counted_german if language == "de" else counted
+        known, telling = _KNOWN[language], _TELLING[language]
+        hits = sum(count for part, count in own.items() if part in known)
+        found[language] = (hits, sum(part in telling for part in own))
     found.pop("en")
     language, (most, distinct) = max(found.items(), key=lambda entry: entry[1])
     if english >= 2 and english >= most:

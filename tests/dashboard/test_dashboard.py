@@ -9,14 +9,17 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from served import AUDITOR, BENS, EVES, HOSTILE, SOME, TOKEN, client, watched
 
-from streamverify import Passage, UsageError
+from streamverify import Passage, UsageError, Verifier
 from streamverify.dashboard.people import People, Person, digest_of, one_for_all, read_people
 from streamverify.errors import InputFileError
+from streamverify.evaluate import Case, evaluate
+from streamverify.evaluate.comparison import compare
 from streamverify.evaluate.gates import gates_from
 from streamverify.figure import Aggregate, Interval, NotComputed
+from streamverify.monitor import firing
 from streamverify.monitor.traffic import Window
 from streamverify.records import Reader, Records, add_run, add_up, judge, verify
-from tests.records.streams import ANSWER, record
+from tests.records.streams import ANSWER, PASSAGES, record, scorer
 
 PAGES = ("/", "/answers", "/review", "/review?queue=sample", "/documents", "/runs", "/alerts", "/drift")
 pytestmark = pytest.mark.slow
@@ -222,6 +225,52 @@ def test_evaluations_stand_side_by_side_with_their_gates(records):
     assert "nothing it has no such figure" in told
 
 
+def evaluated(answers):
+    """A run over the same questions with these answers."""
+    cases = [
+        Case(id=f"c{number}", question="How much leave?", answer=answer, passages=tuple(PASSAGES))
+        for number, answer in enumerate(answers)
+    ]
+    with Verifier(scorer()) as verifier:
+        return evaluate(cases, metrics=["faithfulness"], verifier=verifier, workers=1)
+
+
+def test_evaluations_of_the_same_cases_are_paired_and_others_say_why_not(records):
+    good, bad = "Employees have 30 days of leave.", "The wrong canteen opens at midnight."
+    before = evaluated([good] * 9 + [bad])
+    after = evaluated([good] * 4 + [bad] * 6)
+    other = evaluated([good] * 3)
+    ids = {}
+    for day, (name, run, text) in enumerate(
+        [("old", before, True), ("new", after, True), ("shorter", other, True), ("bare", before, False)]
+    ):
+        at = datetime(2026, 1, 1 + day, tzinfo=UTC)
+        digest = run.digest if text else "f" * 64
+        told = run.text() if text else None
+        ids[name], _ = add_run(records.database, name, digest, run.aggregates, text=told, at=at)
+    assert verify(records.database).passed
+    with pytest.raises(UsageError, match="not that of the run's text"):
+        add_run(records.database, "forged", "e" * 64, before.aggregates, text=before.text())
+
+    def shown(asked, run, against):
+        while "being paired" in (told := words(page(asked, f"/runs?run={ids[run]}&against={ids[against]}"))):
+            pass
+        return told
+
+    wanted = compare(before, after)["faithfulness"]
+    with client(records.database) as asked:
+        told = shown(asked, "new", "old")
+        low, high = wanted.interval.low, wanted.interval.high
+        assert f"{wanted.difference:+.3f} {low:+.3f} to {high:+.3f} worse , 10 cases" in told
+        assert "5 cases fail that passed" in told
+        assert "Not paired: they are over different questions" in shown(asked, "shorter", "new")
+        assert "Not paired: records hold the figures of one of them without its cases" in shown(
+            asked, "bare", "new"
+        )
+    with client(records.database, SOME, BENS) as ben:
+        assert "for auditors" in page(ben, "/runs")
+
+
 def test_alerts_and_drift_stand_there_when_they_were_looked_at(records):
     record(records, [ANSWER] * 25)
     now = datetime.now(UTC)
@@ -232,10 +281,64 @@ def test_alerts_and_drift_stand_there_when_they_were_looked_at(records):
         while "None" in pulse:
             pulse = asked.get("/api/pulse").json()["pulse"]
         told = words(page(asked, "/alerts"))
-        assert "on faithfulness ≥ 0.85 over 1h: 0.333" in told
+        assert re.search(r"on faithfulness since .* ≥ 0\.85 over 1h: 0\.333", told)
         assert "Open" in told
         assert "1 on" in words(page(asked, "/"))
         assert "too few" in words(page(asked, "/drift"))
+
+
+def looked(asked):
+    """Wait until alerts were looked at."""
+    while "None" in asked.get("/api/pulse").json()["pulse"].partition(",")[0]:
+        pass
+
+
+def test_what_is_on_says_since_when_over_the_dashboards_own_life(records, tmp_path):
+    record(records, [ANSWER] * 25)
+    now = datetime.now(UTC)
+    checks, memory = tmp_path / "checks.json", tmp_path / "memory.json"
+    rules = watched().rules
+    with firing.remembering(checks, {"rules": None}) as held:  # as `monitor check` left it hours ago
+        rule = rules.everywhere["faithfulness"]
+        held.firing = (
+            firing.Firing(figure="faithfulness", domain=None, rule=rule, since=now - timedelta(hours=9)),
+        )
+    options, soon = watched(memory=memory, checks=checks), now + timedelta(seconds=30)
+    since = f'since <time datetime="{(now - timedelta(hours=9)).isoformat(timespec="seconds")}"'
+    with client(records.database, watched=options, clock=lambda: soon) as asked:
+        looked(asked)
+        told = page(asked, "/alerts")
+        assert since in told
+        assert "Last evaluated" in told
+        assert len(re.findall(r'href="/answers/[0-9a-f-]{36}"', told)) == 5
+    checks.unlink()
+    with client(records.database, watched=options, clock=lambda: soon) as asked:  # started again
+        looked(asked)
+        assert since in page(asked, "/alerts")
+    # Nobody asks any more: too few to tell, and it stays on.
+    with client(records.database, watched=options, clock=lambda: now + timedelta(hours=3)) as asked:
+        looked(asked)
+        told = page(asked, "/alerts")
+        assert since in told
+        assert "was on; now 0 streams" in words(told)
+    record(records, ["Employees have 30 days of leave. " * 10] * 30)
+    with client(records.database, watched=options, clock=lambda: soon + timedelta(minutes=30)) as asked:
+        looked(asked)
+        told = words(page(asked, "/alerts"))
+        assert "in order faithfulness" in told
+        assert re.search(r"Over Alert Rule From Until faithfulness ≥ 0.85 over 1h", told)
+
+
+def test_a_memory_that_somebody_else_holds_hides_no_alert(records, tmp_path):
+    record(records, [ANSWER] * 25)
+    now = datetime.now(UTC) + timedelta(seconds=30)
+    memory = tmp_path / "memory.json"
+    with (
+        firing.remembering(memory, {}),
+        client(records.database, watched=watched(memory=memory), clock=lambda: now) as asked,
+    ):
+        looked(asked)
+        assert "on faithfulness since" in words(page(asked, "/alerts"))
 
 
 def test_people_are_read_from_a_file_and_what_is_wrong_is_named(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 
 import pytest
 import sqlalchemy as sa
@@ -73,7 +74,7 @@ def filled(url):
     record(records, context={"user": "u2"})
     erase(records.database, user="u2", reason="asked for it")
     figures = {"faithfulness": Aggregate(0.5, Interval(0.2, 0.8, "bca"), 9, {"no claim": 1})}
-    add_run(records.database, "nightly", "a" * 64, figures)
+    add_run(records.database, "nightly", sha256(b"{}").hexdigest(), figures, text="{}")
     return records
 
 
