@@ -83,7 +83,9 @@ def serve(
     ] = None,
     online_metric: Annotated[
         list[str] | None,
-        typer.Option("--online-metric", help="Compute this metric of the share; repeatable."),
+        typer.Option(
+            "--online-metric", help="Compute this metric of the share; CRITERION=METRIC to name it."
+        ),
     ] = None,
     online_share: Annotated[
         float | None,

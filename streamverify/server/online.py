@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streamverify.errors import UsageError
@@ -28,6 +29,7 @@ class OnlineOptions:
     model: str | None = None
     """Whose grounding score is kept."""
     metrics: Sequence[str] = ()
+    """Of the catalogue; `retrieval_precision=context_precision_by_judge` keeps one under another criterion."""
     share: float | None = None
     domains: Sequence[str] = ()
     """Shares of their own: `legal=1`."""
@@ -103,9 +105,12 @@ def online_evaluation(
             from streamverify.evaluate import Judge  # noqa: PLC0415 - an extra
 
             judge = stack.enter_context(Judge(options.judge, options.judge_model))
-        scorers = {name: by_metric(name, verifier, judge) for name in options.metrics}
+        named = [metric.rpartition("=") for metric in options.metrics]
+        scorers = {name or metric: by_metric(metric, verifier, judge) for name, _, metric in named}
         if options.model is not None:
-            scorers["grounding"] = by_verifier(stack.enter_context(Verifier(model=options.model)))
+            scorers[f"{Path(options.model).name}_grounding"] = by_verifier(
+                stack.enter_context(Verifier(model=options.model))
+            )
         yield OnlineEvaluation(
             database,
             scorers,

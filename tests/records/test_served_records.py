@@ -239,7 +239,7 @@ def test_a_share_of_each_domain_is_judged_again_outside_of_the_stream(serve, url
 
     with loopback(Judging(behave).app) as judge:
         served = serve(
-            url, "--online-metric", "context_precision_by_judge", "--online-share", "0",
+            url, "--online-metric", "retrieval_precision=context_precision_by_judge", "--online-share", "0",
             "--online-domain", "legal=1", "--online-seed", "s1",
             "--online-judge", f"{judge}/v1", "--online-judge-model", "judge-1",
         )  # fmt: skip
@@ -252,7 +252,7 @@ def test_a_share_of_each_domain_is_judged_again_outside_of_the_stream(serve, url
         while not judged_later(database):
             pause.wait(0.05)
         ((domain, by, criterion, score),) = judged_later(database)
-        assert (domain, by, criterion) == ("legal", "judge-1", "context_precision_by_judge")
+        assert (domain, by, criterion) == ("legal", "judge-1", "retrieval_precision")
         assert 0 <= score <= 1
         database.close()
         served.process.send_signal(signal.SIGTERM)
