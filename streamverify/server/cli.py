@@ -83,9 +83,7 @@ def serve(
     ] = None,
     online_metric: Annotated[
         list[str] | None,
-        typer.Option(
-            "--online-metric", help="Compute this metric of the share; CRITERION=METRIC to name it."
-        ),
+        typer.Option("--online-metric", help="Compute this metric of the share; NAME=METRIC to name it."),
     ] = None,
     online_share: Annotated[
         float | None,

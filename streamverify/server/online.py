@@ -29,7 +29,7 @@ class OnlineOptions:
     model: str | None = None
     """Whose grounding score is kept."""
     metrics: Sequence[str] = ()
-    """Of the catalogue; `retrieval_precision=context_precision_by_judge` keeps one under another criterion."""
+    """Of the catalogue; `precision=context_precision_by_judge` keeps one under another criterion."""
     share: float | None = None
     domains: Sequence[str] = ()
     """Shares of their own: `legal=1`."""

@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from socket import socket
-from typing import Self
+from typing import Any, Self
 
 from streamverify.errors import StreamVerifyError
 from streamverify.printing import printable
@@ -55,7 +55,9 @@ class Orders:
         given = json.loads(line)
         words = given["options"]
         lists = ("metrics", "domains")
-        online = {name: tuple(one) if name in lists else one for name, one in words["online"].items()}
+        online: dict[str, Any] = {
+            name: tuple(one) if name in lists else one for name, one in words["online"].items()
+        }
         options = ServeOptions(**{**words, "online": OnlineOptions(**online)})
         return cls(**{**given, "options": options})
 
