@@ -92,7 +92,10 @@ const show = (html, fresh) => {
 	const path = location.pathname;
 	for (const link of document.querySelectorAll('.top nav a')) {
 		const own = link.getAttribute('href');
-		if (own === '/' ? path === '/' : path.startsWith(own)) link.setAttribute('aria-current', 'page');
+		if (own === '/' ? path === '/' : path.startsWith(own)) {
+			if (!link.hasAttribute('aria-current')) link.scrollIntoView({ block: 'nearest', inline: 'center' }); // on a phone the row of pages is longer than the screen
+			link.setAttribute('aria-current', 'page');
+		}
 		else link.removeAttribute('aria-current');
 	}
 };
