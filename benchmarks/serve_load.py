@@ -6,6 +6,9 @@ with the embedded model; this process reads every stream and compares the text w
     python benchmarks/serve_load.py            # 50 streams at 20 tokens/s for 60 s
     python benchmarks/serve_load.py --quick    # for 5 s
     python benchmarks/serve_load.py --max-lag 1.5   # sentences that wait longer are given up
+    python benchmarks/serve_load.py --fresh 1       # passages and answers of which none comes twice (a seed)
+
+Without `--fresh` the streams repeat the ten bundled answers, which the proxy remembers.
 """
 
 from __future__ import annotations
@@ -22,7 +25,9 @@ import sys
 import threading
 import time
 from collections.abc import AsyncGenerator, Iterator
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import anyio
 import httpx2
@@ -32,29 +37,55 @@ from starlette.requests import Request
 from starlette.responses import StreamingResponse
 from starlette.routing import Route
 
+from fresh import Material, fresh
 from streamverify.demo import case_ids, load_case, tokens
 
 CASES = [load_case(name) for name in case_ids()]
 
 
-def words(stream: int, count: int) -> list[str]:
-    """What the upstream writes on one stream: answers of the cases, one after the other."""
-    found: list[str] = []
-    at = stream
-    while len(found) < count:
-        found += tokens(CASES[at % len(CASES)].answer + "\n\n")
-        at += len(CASES)
-    return found[:count]
+PASSAGES = 10
+"""Of a stream with a text of its own."""
 
 
-def upstream(rate: float) -> Starlette:
+class Texts(NamedTuple):
+    """What the upstream writes, and about what: the ten cases again and again, or what nobody has seen."""
+
+    seed: int | None
+
+    def pieces(self, stream: int, count: int) -> list[str]:
+        """The tokens of one stream."""
+        if self.seed is not None:
+            return about(self.seed, stream, count).pieces(count)
+        found: list[str] = []
+        at = stream
+        while len(found) < count:
+            found += tokens(CASES[at % len(CASES)].answer + "\n\n")
+            at += len(CASES)
+        return found[:count]
+
+    def passages(self, stream: int, count: int) -> list[dict[str, str]]:
+        """As a request has them."""
+        if self.seed is not None:
+            given = [(one.id, one.text, one.title) for one in about(self.seed, stream, count).passages]
+        else:
+            given = [(one.id, one.text, one.title) for one in CASES[stream % len(CASES)].passages]
+        return [{"id": name, "text": text, "title": title} for name, text, title in given]
+
+
+@cache  # the upstream, the request and the comparison of one stream ask for the same
+def about(seed: int, stream: int, count: int) -> Material:
+    """What one stream tells; a sentence has some twenty tokens."""
+    return fresh(1_000_000 * seed + stream, count // 12 + 1, PASSAGES)
+
+
+def upstream(rate: float, texts: Texts) -> Starlette:
     async def chat(request: Request) -> StreamingResponse:
         body = await request.json()
         number, count = map(int, body["model"].split("-"))
 
         async def chunks() -> AsyncGenerator[str, None]:
             start = anyio.current_time()
-            for position, word in enumerate(words(number, count)):
+            for position, word in enumerate(texts.pieces(number, count)):
                 await anyio.sleep_until(start + position / rate)
                 choice = {"index": 0, "delta": {"content": word}, "finish_reason": None}
                 yield f"data: {json.dumps({'id': 'c', 'model': 'm', 'choices': [choice]})}\n\n"
@@ -112,14 +143,13 @@ def resident_mib(pid: int) -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
-async def read_stream(client: httpx2.AsyncClient, front: int, number: int, count: int, results: list) -> None:
-    case = CASES[number % len(CASES)]
-    passages = [{"id": p.id, "text": p.text, "title": p.title} for p in case.passages]
-    extra = {"passages": passages}
+async def read_stream(
+    client: httpx2.AsyncClient, number: int, count: int, texts: Texts, results: list
+) -> None:
+    extra = {"passages": texts.passages(number, count)}
     body = {"model": f"{number}-{count}", "messages": [], "stream": True, "streamverify": extra}
     text, ended, lags, unverified, overloaded, hurried = [], False, [], 0, 0, 0
-    url = f"http://127.0.0.1:{front}/v1/chat/completions"
-    async with client.stream("POST", url, json=body) as response:
+    async with client.stream("POST", "/v1/chat/completions", json=body) as response:
         async for line in response.aiter_lines():
             if line == "data: [DONE]":
                 ended = True
@@ -132,12 +162,13 @@ async def read_stream(client: httpx2.AsyncClient, front: int, number: int, count
                     overloaded += event.get("reason") == "overloaded"
                     hurried += event.get("passes") is not None
                 text += [choice["delta"].get("content") or "" for choice in chunk.get("choices", [])]
-    whole = ended and "".join(text) == "".join(words(number, count))
+    whole = ended and "".join(text) == "".join(texts.pieces(number, count))
     counts = {"unverified": unverified, "overloaded": overloaded, "hurried": hurried}
     results.append({"whole": whole, "lags": lags, **counts})
 
 
-async def load(front: int, pid: int, streams: int, rate: float, seconds: float) -> dict:
+async def load(front: int, pid: int, asked: argparse.Namespace, seconds: float) -> dict:
+    streams, rate, texts = asked.streams, asked.rate, Texts(asked.fresh)
     results: list = []
     memory: list[float] = []
 
@@ -146,18 +177,21 @@ async def load(front: int, pid: int, streams: int, rate: float, seconds: float) 
             memory.append(resident_mib(pid))
             await anyio.sleep(0.5)
 
-    limits = httpx2.Limits(max_connections=streams)
-    async with httpx2.AsyncClient(timeout=seconds + 120, limits=limits) as client:
-        # Every case once: the model's caches are full before memory is watched.
+    address, limits = f"http://127.0.0.1:{front}", httpx2.Limits(max_connections=streams)
+    async with httpx2.AsyncClient(base_url=address, timeout=seconds + 120, limits=limits) as client:
+        # Ten streams once: the model is loaded, and what repeats is known, before anything is measured.
         async with anyio.create_task_group() as group:
             for number in range(len(CASES)):
-                group.start_soon(read_stream, client, front, number, 40, [])
+                group.start_soon(read_stream, client, number, 40, texts, [])
+        count = int(rate * seconds)
+        for number in range(streams):  # made before the clock starts, not by the upstream's loop
+            texts.pieces(number, count)
         start = time.perf_counter()
         async with anyio.create_task_group() as watching:
             watching.start_soon(watch)
             async with anyio.create_task_group() as group:
                 for number in range(streams):
-                    group.start_soon(read_stream, client, front, number, int(rate * seconds), results)
+                    group.start_soon(read_stream, client, number, count, texts, results)
             took = time.perf_counter() - start
             watching.cancel_scope.cancel()
     lags = sorted(lag for result in results for lag in result["lags"])
@@ -166,6 +200,7 @@ async def load(front: int, pid: int, streams: int, rate: float, seconds: float) 
         "streams": streams,
         "tokens_per_s": rate,
         "seconds": seconds,
+        "texts": "ten answers, repeated" if texts.seed is None else f"fresh, seed {texts.seed}",
         "took_s": round(took, 2),
         "whole_streams": sum(result["whole"] for result in results),
         "verdicts": len(lags),
@@ -190,10 +225,13 @@ def main() -> int:
     parser.add_argument("--streams", type=int, default=50)
     parser.add_argument("--rate", type=float, default=20.0, help="tokens a second, each stream")
     parser.add_argument("--max-lag", type=float, help="seconds a sentence may wait for its check")
+    parser.add_argument("--fresh", type=int, metavar="SEED", help="texts and passages that never repeat")
     parser.add_argument("--json", type=Path, help="write the figures here too")
     asked = parser.parse_args()
-    with served(upstream(asked.rate)) as port, proxied(port, asked.max_lag) as (front, pid):
-        figures = anyio.run(load, front, pid, asked.streams, asked.rate, 5.0 if asked.quick else 60.0)
+    seconds = 5.0 if asked.quick else 60.0
+    source = upstream(asked.rate, Texts(asked.fresh))
+    with served(source) as port, proxied(port, asked.max_lag) as (front, pid):
+        figures = anyio.run(load, front, pid, asked, seconds)
     print(json.dumps(figures, indent=2))
     if asked.json is not None:
         asked.json.write_text(json.dumps(figures, indent=2) + "\n")

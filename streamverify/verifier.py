@@ -95,7 +95,8 @@ class Verifier:
                 that let text flow have shown it before anybody knows.
             verdict_timeout: seconds that one check may take, from the moment a thread takes it up; in a
                 cascade each scorer has as many.
-            max_lag: seconds a sentence may wait for a free core, for live streams that compete for too few.
+            max_lag: seconds a sentence may wait for a free core, or for its passages to be encoded, which
+                takes cores as well, for live streams that compete for too few.
                 Well before that, checks take fewer passes (`Verdict.passes` tells how few); a sentence that
                 waits longer is `unverified`, reason `overloaded`. None checks every sentence, however late.
             max_answer_chars: longest answer; a source that exceeds it is stopped with an error.

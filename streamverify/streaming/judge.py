@@ -11,6 +11,8 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import NamedTuple
 
+import anyio
+
 from streamverify.citations import Marker
 from streamverify.errors import OverloadedError, ScoringError, ScoringTimeoutError
 from streamverify.judging.assessor import Assessor
@@ -168,28 +170,28 @@ class SentenceJudge:
         native_markers: Sequence[Marker],
         since: float,
     ) -> Assessment:
-        assessor: Assessor = await preparation.assessor()
         abort, max_lag = Abort(), self._config.max_lag
-        ready = time.perf_counter()  # before, the passages were waited for, not a core
 
         def assessed() -> Assessment:
-            left = haste(time.perf_counter() - ready, max_lag)
+            left = haste(time.perf_counter() - since, max_lag)
             if left == "too_late":
                 assert max_lag is not None
                 raise OverloadedError(max_lag)
             return assessor.assess(sentence, previous, abort, native_markers, hurried=left == "hurried")
 
         try:
+            assessor = await _within(max_lag, preparation)
             assessment = await self._config.workers.run(
                 assessed,
                 abort,
                 timeout=self._config.verdict_timeout,
                 since=since,
-                patience=max_lag,
+                patience=None if max_lag is None else max(since + max_lag - time.perf_counter(), 0),
             )
-        except OverloadedError:
+        except OverloadedError as error:
+            assert max_lag is not None
             self.work = self.work + Work(overloaded=1)
-            raise
+            raise OverloadedError(max_lag) from error
         except ScoringError:
             raise
         except Exception as error:
@@ -232,6 +234,14 @@ class SentenceJudge:
             reason_text=str(error),
             citations=citations,
         )
+
+
+async def _within(max_lag: float | None, preparation: Preparation) -> Assessor:
+    """Who judges, once the passages are prepared: that takes cores too, and no more patience than they do."""
+    with anyio.move_on_after(max_lag):
+        return await preparation.assessor()
+    assert max_lag is not None
+    raise OverloadedError(max_lag)
 
 
 def _why(error: ScoringError) -> str:

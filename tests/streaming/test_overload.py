@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from streamverify import Label, Passage, Redact, Verifier
 from streamverify.errors import OverloadedError, UsageError
-from streamverify.events import TextReleased
+from streamverify.events import SentenceJudged, TextReleased
 from streamverify.judging.assessor import VerifierConfig
 from streamverify.scorers.premise_cached import PremiseCachedScorer
 from streamverify.scorers.protocol import Abort
@@ -110,7 +110,7 @@ async def test_a_sentence_that_waits_too_long_is_told_as_unchecked_and_held_back
         yield " is high."
 
     async with (
-        Verifier(scorer, max_lag=1.0, policy=Redact()) as verifier,
+        Verifier(scorer, max_lag=3.0, policy=Redact()) as verifier,
         verifier.stream(answer(), [Passage("p", "The mill is old.")]) as stream,
         anyio.create_task_group() as group,
     ):
@@ -120,11 +120,48 @@ async def test_a_sentence_that_waits_too_long_is_told_as_unchecked_and_held_back
     labels = [one.label for one in report.sentences]
     assert labels == [Label.SUPPORTED, Label.UNVERIFIED, Label.UNVERIFIED]
     assert [one.reason for one in report.sentences[1:]] == ["overloaded", "overloaded"]
-    assert "within 1 s" in report.sentences[1].reason_text
+    assert "within 3 s" in report.sentences[1].reason_text
     assert report.work.overloaded == 2
     assert "first of its kind" in shown
     assert "river" not in shown
     assert "dam" not in shown
+
+
+class _Encoding(ScriptedScorer):
+    """Passages that are not encoded until the test lets go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.held = threading.Event()
+
+    def prepare(self, windows, *, abort):
+        assert self.held.wait(60)
+        return super().prepare(windows, abort=abort)
+
+
+@pytest.mark.anyio
+async def test_a_sentence_does_not_wait_longer_for_its_passages_than_for_a_core():
+    scorer, shown, judged = _Encoding(), [], []
+
+    async def answer():
+        yield "The mill is old. The river is long. The"
+        while len(judged) < 2:
+            await anyio.lowlevel.checkpoint()
+        scorer.held.set()  # only now, when both have been given up
+        yield " dam is high."
+
+    async with (
+        Verifier(scorer, max_lag=0.05, policy=Redact()) as verifier,
+        verifier.stream(answer(), [Passage("p", "The mill is old.")]) as stream,
+    ):
+        async for event in stream:
+            if isinstance(event, SentenceJudged):
+                judged.append(event.reason)
+            elif isinstance(event, TextReleased):
+                shown.append(event.text)
+    assert judged[:2] == ["overloaded", "overloaded"]
+    assert stream.report.work.overloaded >= 2
+    assert "mill" not in "".join(shown)
 
 
 def test_without_a_limit_every_sentence_is_checked():
