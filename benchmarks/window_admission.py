@@ -2,6 +2,7 @@
 
     python benchmarks/window_admission.py                   the cache alone, seconds
     python benchmarks/window_admission.py --streams 16      and so many streams of ten different passages each
+    python benchmarks/window_admission.py --streams 16 --half   their windows kept in half precision
 
 The first part is the library's own cache with values that only say their size. Each request prepares the
 windows of a set of passages and then reads some of them ten times. Popular sets are drawn by Zipf's law.
@@ -22,6 +23,7 @@ from machine import describe
 from streamverify import Verifier
 from streamverify.scorers import PremiseCachedScorer
 from streamverify.scorers.cache import ByteBoundedCache
+from streamverify.scorers.keys_values import CachePrecision
 from streamverify.scorers.protocol import Abort
 
 LIMIT, WINDOW = 512 * 2**20, 1_800_000
@@ -63,9 +65,9 @@ def found(one_off: float, exponent: float, *, known: bool) -> tuple[float, float
     return hits / max(asked, 1), every / total
 
 
-async def streams(count: int, rate: float, pieces: int) -> str:
+async def streams(count: int, rate: float, pieces: int, precision: CachePrecision) -> str:
     """So many streams at once, each with ten passages of its own."""
-    scorer = PremiseCachedScorer()
+    scorer = PremiseCachedScorer(cache_precision=precision)
     rows = []
     async with Verifier(scorer=scorer) as verifier:
         for turn in ("first", "again"):
@@ -118,6 +120,7 @@ def main() -> None:
     parser.add_argument("--streams", type=int, default=0)
     parser.add_argument("--rate", type=float, default=20.0, help="tokens a second of each")
     parser.add_argument("--pieces", type=int, default=400, help="tokens of each answer")
+    parser.add_argument("--half", action="store_true", help="keep windows in half precision")
     options = parser.parse_args()
     print("| one-off requests | Zipf | popular found, before | now | all found, before | now |")
     print("|---|---|---|---|---|---|")
@@ -128,7 +131,8 @@ def main() -> None:
             print(f"| {one_off:.0%} | {exponent} | {' | '.join(cells)} |")
     if options.streams:
         print(describe())
-        print(anyio.run(streams, options.streams, options.rate, options.pieces))
+        precision: CachePrecision = "float16" if options.half else "float32"
+        print(anyio.run(streams, options.streams, options.rate, options.pieces, precision))
 
 
 if __name__ == "__main__":
