@@ -51,6 +51,7 @@ def drift(path: Path) -> None:
     with Database(path) as database, database.reading() as connection:
         moment = sa.func.max(schema.streams.c.opened_at, type_=schema.Moment())
         last = connection.execute(sa.select(moment)).scalar_one()
+    last = last.replace(minute=0, second=0, microsecond=0)  # windows of whole hours, as most are
     noon = last - timedelta(hours=12)
     ends = [
         f"{since:%Y-%m-%dT%H:%M}..{until:%Y-%m-%dT%H:%M}"
