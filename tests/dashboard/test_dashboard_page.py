@@ -13,6 +13,7 @@ from served import AUDITOR, HOSTILE, TOKEN, served
 from streamverify import Passage
 from streamverify.records import Reader, Records
 from tests.records.streams import ANSWER, record
+from tests.records.test_live import Running
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
@@ -131,6 +132,26 @@ def test_what_is_recorded_arrives_by_itself_and_leaves_the_rest_as_it_is(page, r
     page.wait("document.querySelector('.feed .rows li').classList.contains('new')")
     assert page.js("document.querySelector('[data-part=documents]').mark") == 1
     assert page.js("document.activeElement.tagName") == "SELECT"
+
+
+def test_badges_come_while_the_answer_is_written_and_stay_when_it_has_ended(page, records):
+    badges = "[...document.querySelectorAll('.said-list .badge')].map(one => one.classList[1])"
+    running = Running(records)
+    try:
+        running.say(2)
+        first = "document.querySelector('.now-list .badge.supported')"
+        page.wait(first)
+        assert page.js("document.querySelector('.now').hidden") is False
+        page.open(f"/answers/{running.id}")
+        page.wait(f"{badges}.join() === 'supported'")
+        page.js("window.same = true")
+        running.say()
+        page.wait(f"{badges}.join() === 'supported,contradicted'")
+        assert "midnight" in page.js("document.querySelector('.said-list').textContent")
+    finally:
+        running.end()
+    page.wait("document.querySelectorAll('.said-list details').length >= 2")
+    assert page.js("window.same") is True
 
 
 def test_sentences_are_judged_by_keys_and_nothing_is_overwritten(page, records):

@@ -12,12 +12,12 @@ import pytest
 import sqlalchemy as sa
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from streams import AUDITOR, PASSAGES, record, scorer
 
 from streamverify import Action, Flag, Label, Redact, Sentence, Span, Verifier
 from streamverify.events import SentenceClosed, SentenceJudged, SentenceRevised, TextReleased
 from streamverify.records import Database, Reader, Records, Requester, erase, live, verify
 from streamverify.records.listing import Lister
+from tests.records.streams import AUDITOR, PASSAGES, record, scorer
 
 SENTENCES = ("Employees have 30 days of leave. ", "The wrong canteen opens at midnight. ", "It is said so. ")
 LABELS = ("supported", "contradicted", "unsupported")
