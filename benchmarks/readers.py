@@ -15,7 +15,7 @@ from typing import Any
 from patterns import modules
 from stopwatch import Subject
 from streamverify.checks import numerals
-from streamverify.checks.aligned import Ground, Reader
+from streamverify.checks.aligned import Ground, Reader, run_of
 from streamverify.checks.index import SourceIndex
 from streamverify.checks.negation import mismatch, statements
 from streamverify.checks.quotes import near_miss, occurs, quotations
@@ -42,6 +42,7 @@ from streamverify.scorers import LexicalScorer
 from streamverify.scorers.protocol import Abort, Claim
 from streamverify.sentences.segmenter import SentenceSegmenter, segment
 from streamverify.text import markdown, sentence_ends
+from streamverify.text.words import placed_words
 from streamverify.types import Action, Evidence, Label, Passage, Sentence, SentenceKind, Span
 
 ROOMS = ("text", "sentences", "claims", "checks", "citations", "passages", "pii")
@@ -96,7 +97,7 @@ def _read_before(text: str) -> object:
 
 
 CALLS: dict[str, Callable[[str], object]] = {
-    "checks.aligned.Ground": lambda text: Ground([(0, text, False)]),
+    "checks.aligned.Ground": lambda text: Ground([(0, run_of(text, placed_words(text)), False)]),
     "checks.aligned.Reader": lambda text: Reader(text).around(0, 1),
     "checks.index.SourceIndex": _checked,
     "checks.negation.mismatch": lambda text: mismatch(_CLAIM, statements(text)),
@@ -180,6 +181,10 @@ NOT_READERS: dict[str, str] = {
     "citations.metrics.multi_source_coverage": "counts ids",
     "claims.coreference.is_possessive": "looks at one word",
     "text.words.alternatives": "makes a pattern of a table",
+    "claims.conversation.worded": "is asked by talk about clauses that are not long",
+    "text.words.stems_of_content": "of words",
+    "text.words.without_possessives": "of words",
+    "checks.aligned.run_of": "is asked by Ground's entry for the words of its text",
     "claims.linear.hashed": "reads the names `claims.features` gave",
     "claims.linear.unpack": "reads the weights that come with the library",
     "claims.silence.patterns": "makes a pattern of a table",

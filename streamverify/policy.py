@@ -313,7 +313,7 @@ class RepairingPolicy(Policy, Protocol):
 
 def repair_plan(policy: Policy, sentence: Sentence, verdict: Verdict) -> RepairPlan | None:
     """The plan of a policy that may repair; None from every other, and for a sentence it does not hold."""
-    if not isinstance(policy, RepairingPolicy) or not policy.holds_text or not policy.holds(sentence):
+    if not policy.holds_text or not isinstance(policy, RepairingPolicy) or not policy.holds(sentence):
         return None
     return policy.repair(sentence, verdict)
 

@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from streamverify.checks.dates import Date, same
-from streamverify.checks.numbers import QuantityPool
+from streamverify.checks.numbers import QuantityPool, allowances
 from streamverify.checks.quantity import Quantity
 from streamverify.text.sentence_ends import SENTENCE_END
-from streamverify.text.words import STOP_WORDS, WORD, fold, listed, stem, strip_possessive
+from streamverify.text.words import STOP_WORDS, listed, placed_words, stem
 
 HALF = 6.0
 """Words of distance at which a word counts half."""
@@ -70,33 +70,35 @@ class Contrast(NamedTuple):
         return max(self.rival - self.held, 0.0)
 
 
-class _Run(NamedTuple):
+class Run(NamedTuple):
     """The words of one text: where they stand, how far along, and what they are."""
 
     starts: list[int]
     along: list[float]
     stems: list[str]
     places: dict[str, list[float]]
+    sentences: dict[str, int]
+    """For each stem how many sentences hold it."""
 
 
 class Ground:
     """Where the words of some texts stand, to be asked how close a value is to a claim's words.
 
     Args:
-        texts: each with the passage it belongs to (-1: the question) and whether it is a title.
+        runs: of each text, with the passage it belongs to (-1: the question) and whether it is a title.
     """
 
-    def __init__(self, texts: Iterable[tuple[int, str, bool]]) -> None:
-        self._runs: list[_Run | None] = []
+    def __init__(self, runs: Iterable[tuple[int, Run, bool]]) -> None:
+        self._runs: list[Run | None] = []
         self._passages: list[int] = []
         self._of_passage: dict[int, set[str]] = {}
         self._sentences: dict[str, int] = {}
-        for passage, text, title in texts:
-            run = None if title else _read(text, self._sentences)
-            self._runs.append(run)
+        for passage, run, title in runs:
+            self._runs.append(None if title else run)
             self._passages.append(passage)
-            held = self._of_passage.setdefault(passage, set())
-            held.update((root for _, root in _stems(text)) if run is None else run.places)
+            self._of_passage.setdefault(passage, set()).update(run.places)
+            for root, count in () if title else run.sentences.items():
+                self._sentences[root] = self._sentences.get(root, 0) + count
 
     def passage(self, place: Place) -> int:
         """Position of the passage a place belongs to; -1 for the question."""
@@ -145,7 +147,7 @@ def _nearness(places: Sequence[float], here: float) -> float:
     return float(0.5 ** (distance / HALF))
 
 
-def _accounted(run: _Run, middle: int, place: Place, own: frozenset[str]) -> float:
+def _accounted(run: Run, middle: int, place: Place, own: frozenset[str]) -> float:
     """The share of the words around a place that the claim has."""
     shared = total = 0.0
     for index in range(max(middle - _REACH, 0), min(middle + _REACH, len(run.starts))):
@@ -157,23 +159,33 @@ def _accounted(run: _Run, middle: int, place: Place, own: frozenset[str]) -> flo
     return shared / total if total else 0.0
 
 
-def _stems(text: str) -> Iterable[tuple[int, str]]:
-    for match in WORD.finditer(text):
-        word = strip_possessive(fold(match[0]))
-        if (word not in STOP_WORDS or word in _TELLING) and (len(word) > 1 or word.isdecimal()):
-            yield match.start(), stem(word)
+_EMPTY = STOP_WORDS - _TELLING
 
 
-def _read(text: str, sentences: dict[str, int]) -> _Run:
-    """The words of a text in order; counts into `sentences` how many sentences hold each."""
+def _stems(found: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
+    return [
+        (start, stem(word))
+        for start, word in found
+        if word not in _EMPTY and (len(word) > 1 or word.isdecimal())
+    ]
+
+
+def run_of(text: str, found: Iterable[tuple[int, str]]) -> Run:
+    """The words of a text in order.
+
+    Args:
+        text: a source's.
+        found: its words as `placed_words` finds them.
+    """
     ends = [(match.end(), _SENTENCE) for match in SENTENCE_END.finditer(text)]
     ends += [(match.end(), _CLAUSE) for match in _CLAUSE_END.finditer(text)]
     ends.sort()
-    run = _Run([], [], [], {})
+    ends.append((len(text) + 1, 0.0))
+    run = Run([], [], [], {}, {})
     along, passed = 0.0, 0
     inside: set[str] = set()
-    for start, root in _stems(text):
-        while passed < len(ends) and ends[passed][0] <= start:
+    for start, root in _stems(found):
+        while ends[passed][0] <= start:
             along += ends[passed][1]
             if ends[passed][1] == _SENTENCE:
                 inside = set()
@@ -185,7 +197,7 @@ def _read(text: str, sentences: dict[str, int]) -> _Run:
         run.places.setdefault(root, []).append(along)
         if root not in inside:
             inside.add(root)
-            sentences[root] = sentences.get(root, 0) + 1
+            run.sentences[root] = run.sentences.get(root, 0) + 1
     return run
 
 
@@ -193,7 +205,7 @@ class Reader:
     """A claim's words, to be asked for those around one of its values."""
 
     def __init__(self, text: str) -> None:
-        self._words = list(_stems(text))
+        self._words = _stems(placed_words(text))
         self._clauses = [match.end() for match in _CLAUSE_END.finditer(text)]
         self.own = frozenset(root for _, root in self._words)
 
@@ -239,28 +251,37 @@ def contrast(
     return Contrast(held, rival, other)
 
 
+class PlacedNumber:
+    """A number of the sources: where it stands, a pool of it alone, and what it could be a rival of."""
+
+    def __init__(self, place: Place, quantity: Quantity) -> None:
+        self.place, self.quantity, self.pool = place, quantity, QuantityPool([quantity])
+        self._never = quantity.implied or _PLAIN_YEAR.fullmatch(quantity.text) is not None
+        self._kinds = _kinds(quantity)
+
+    def answers(self, kinds: frozenset[str], noun: str) -> bool:
+        """Whether it could answer the same question: the same dimension, or the same counted noun."""
+        if self._never:
+            return False
+        return bool(kinds & self._kinds) if kinds or self._kinds else noun == self.quantity.noun
+
+
 def number_places(
-    number: Quantity,
-    named: Callable[[QuantityPool], bool],
-    sources: Sequence[tuple[Place, Quantity, QuantityPool]],
+    number: Quantity, named: Callable[[QuantityPool], bool], sources: Sequence[PlacedNumber]
 ) -> tuple[list[Place], list[Place]]:
     """Where the sources hold a number, and where a rival: of its kind, and not `named` by the claim."""
     holders, rivals = [], []
-    for place, other, pool in sources:
-        if pool.holds(number):
-            holders.append(place)
-        elif _alike(number, other) and not named(pool):
-            rivals.append(place)
+    allowed, kinds = allowances(number), _kinds(number)
+    for other in sources:
+        if other.pool.holds_within(allowed):
+            holders.append(other.place)
+        elif other.answers(kinds, number.noun) and not named(other.pool):
+            rivals.append(other.place)
     return holders, rivals
 
 
-def _alike(number: Quantity, other: Quantity) -> bool:
-    """Whether two numbers could answer the same question: the same dimension, or the same counted noun."""
-    if other.implied or _PLAIN_YEAR.fullmatch(other.text):
-        return False
-    kinds = {reading.dimension for reading in number.readings if reading.dimension}
-    others = {reading.dimension for reading in other.readings if reading.dimension}
-    return bool(kinds & others) if kinds or others else number.noun == other.noun
+def _kinds(number: Quantity) -> frozenset[str]:
+    return frozenset([reading.dimension for reading in number.readings if reading.dimension])
 
 
 def date_places(

@@ -1,41 +1,31 @@
 """What the checks need to know of a stream's passages, extracted once and only when asked for.
 
 A `SourceView` is some stretch of source text (all of it, or the windows that matter to one claim) with its
-numbers, dates and words. `SourceIndex` owns the view of everything and makes the narrow ones. Every
-step is linear in the text; offsets are those of the passage's text.
+numbers, dates and words, put together from its texts (`source_text.py`). `SourceIndex` owns the view of
+everything and makes the narrow ones. Every step is linear in the text; offsets are those of the passage's
+text.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from streamverify.checks.aligned import Ground, Place
-from streamverify.checks.dates import Date, DatePool, dates, spans
-from streamverify.checks.negation import Statement, statements
+from streamverify.checks.aligned import Ground, Place, PlacedNumber
+from streamverify.checks.dates import Date, DatePool
+from streamverify.checks.negation import Statement
 from streamverify.checks.numbers import QuantityPool
-from streamverify.checks.quantities import quantities
 from streamverify.checks.quantity import Quantity
-from streamverify.checks.quotes import LEAST_WORDS, plain
+from streamverify.checks.source_text import SourceText
 from streamverify.checks.versions import Versions
-from streamverify.text.words import WORD, content_stems, fold, stem, strip_possessive
-from streamverify.types import Passage, Span
+from streamverify.types import Passage
 
 Near = tuple[int, int, int]
 """A window: position of the passage, and the range of its text in characters."""
 
 PREFIX = 5
 """Length of the beginnings by which words can be looked up."""
-
-_CAPITALISED = re.compile(r"\b[A-Z][\w'’-]*+")
-_JOINT = re.compile(r"\s++(?:(?:of|the|and|for|on|in|de|la|du|&)\s++)?")
-"""What may stand between two capitalised words of one name."""
-_MOST_JOINED = 8
-"""Capitalised words that are read as one name at most."""
-_DOTTED = re.compile(r"\b(?:[A-Za-z]\.){2,}")
-_WORDS_OF = re.compile(r"[^\W\d_]+")
 
 
 class Source(NamedTuple):
@@ -49,28 +39,30 @@ class Source(NamedTuple):
 
 
 class SourceView:
-    """Numbers, dates and words of some source texts; each kind is extracted on first use."""
+    """Numbers, dates and words of some source texts; each kind is extracted on first use.
 
-    def __init__(self, sources: Sequence[Source]) -> None:
+    Args:
+        sources: the texts.
+        read: gives what a text holds; a view whose texts others have too is given one that remembers.
+    """
+
+    def __init__(self, sources: Sequence[Source], read: Callable[[str], SourceText] = SourceText) -> None:
         self.sources = tuple(sources)
-
-    @cached_property
-    def _dated(self) -> tuple[tuple[Source, tuple[Date, ...]], ...]:
-        return tuple((source, dates(source.text)) for source in self.sources)
+        self._texts = [read(source.text) for source in self.sources]
 
     @cached_property
     def dates(self) -> tuple[tuple[Source, Date], ...]:
         """Every date with the text it stands in."""
-        return tuple((source, date) for source, found in self._dated for date in found)
+        return tuple((source, date) for source, text in self._pairs for date in text.dates)
 
     @cached_property
     def quantities(self) -> tuple[tuple[Source, Quantity], ...]:
         """Every number with the text it stands in; a bare year is a date and a number."""
-        return tuple(
-            (source, quantity)
-            for source, found in self._dated
-            for quantity in quantities(source.text, skip=_not_years(found), hedges=False)
-        )
+        return tuple((source, quantity) for source, text in self._pairs for quantity in text.quantities)
+
+    @property
+    def _pairs(self) -> Iterable[tuple[Source, SourceText]]:
+        return zip(self.sources, self._texts, strict=True)
 
     @cached_property
     def quantity_pool(self) -> QuantityPool:
@@ -86,15 +78,15 @@ class SourceView:
     def ground(self) -> Ground:
         """Where the words of the texts stand."""
         return Ground(
-            (source.passage, source.text, source.offset < 0 <= source.passage) for source in self.sources
+            (source.passage, text.run, source.offset < 0 <= source.passage) for source, text in self._pairs
         )
 
     @cached_property
-    def number_places(self) -> tuple[tuple[Place, Quantity, QuantityPool], ...]:
-        """Every number, where it stands, and a pool of it alone."""
+    def number_places(self) -> tuple[PlacedNumber, ...]:
+        """Every number, and where it stands."""
         order = {source: index for index, source in enumerate(self.sources)}
         return tuple(
-            (Place(order[source], number.start, number.end, number.text), number, QuantityPool([number]))
+            PlacedNumber(Place(order[source], number.start, number.end, number.text), number)
             for source, number in self.quantities
         )
 
@@ -109,18 +101,12 @@ class SourceView:
     @cached_property
     def words(self) -> frozenset[str]:
         """Folded words, possessive endings taken off."""
-        found: set[str] = set()
-        for source in self.sources:
-            found.update(WORD.findall(source.text.lower()))
-            found.update(match.replace(".", "").lower() for match in _DOTTED.findall(source.text))
-        # Folding is slow and words repeat: each is folded once.
-        folded = {word if word.isascii() else fold(word) for word in found}
-        return frozenset({strip_possessive(word) for word in folded} | folded)
+        return _union(text.words for text in self._texts)
 
     @cached_property
     def stems(self) -> frozenset[str]:
         """Stems of `words`."""
-        return frozenset(stem(word) for word in self.words)
+        return _union(text.stems for text in self._texts)
 
     @cached_property
     def _prefixes(self) -> dict[str, list[str]]:
@@ -137,20 +123,12 @@ class SourceView:
     @cached_property
     def initials(self) -> frozenset[str]:
         """Initials of every run of capitalised words, folded: "who" for World Health Organization."""
-        found: set[str] = set()
-        for source in self.sources:
-            for run in _capitalised(source.text):
-                names = _WORDS_OF.findall(run)
-                capitals = "".join(name[0] for name in names if name[0].isupper()).lower()
-                found.update({capitals, "".join(name[0] for name in names).lower()})
-        return frozenset(found)
+        return _union(text.initials for text in self._texts)
 
     @cached_property
     def acronyms(self) -> str:
         """First letters of all words in a row: an acronym's expansion shows as the acronym."""
-        return "".join(
-            "".join(word[0] for word in _WORDS_OF.findall(fold(source.text))) + " " for source in self.sources
-        )
+        return "".join(text.acronyms + " " for text in self._texts)
 
     @cached_property
     def size(self) -> int:
@@ -160,52 +138,35 @@ class SourceView:
     @cached_property
     def statements(self) -> tuple[tuple[Source, Statement], ...]:
         """The sentences of the passages, read for their polarity; neither titles nor the question."""
-        return tuple(
-            (source, sentence)
-            for source in self.sources
-            if source.offset >= 0
-            for sentence in statements(source.text)
-        )
+        return tuple((source, sentence) for source, text in self._spoken for sentence in text.statements)
+
+    @property
+    def _spoken(self) -> Iterable[tuple[Source, SourceText]]:
+        return ((source, text) for source, text in self._pairs if source.offset >= 0)
 
     @cached_property
     def stem_runs(self) -> tuple[tuple[str, ...], ...]:
         """For each text the stems of its content words in order."""
-        return tuple(tuple(content_stems(source.text)) for source in self.sources)
+        return tuple(text.stem_run for text in self._texts)
 
     @cached_property
     def folded(self) -> tuple[str, ...]:
         """Each text folded, for exact look-ups of identifiers."""
-        return tuple(fold(source.text) for source in self.sources)
+        return tuple(text.folded for text in self._texts)
 
     @cached_property
     def plain(self) -> tuple[str, ...]:
         """The words of each text, for look-ups of quotations."""
-        return tuple(plain(source.text) for source in self.sources)
+        return tuple(text.plain for text in self._texts)
 
     @cached_property
     def plain_sentences(self) -> frozenset[str]:
         """The words of each sentence of the passages that has three or more."""
-        found = (plain(sentence.text) for _, sentence in self.statements)
-        return frozenset(words for words in found if words.count(" ") > LEAST_WORDS)
+        return _union(text.plain_sentences for _, text in self._spoken)
 
 
-def _not_years(found: Sequence[Date]) -> list[Span]:
-    return spans([date for date in found if not date.text.isdecimal()])
-
-
-def _capitalised(text: str) -> Iterator[str]:
-    """Runs of two or more capitalised words, with the small words between them."""
-    start = end = count = 0
-    for word in _CAPITALISED.finditer(text):
-        if count and count < _MOST_JOINED and _JOINT.fullmatch(text, end, word.start()):
-            count += 1
-        else:
-            if count > 1:
-                yield text[start:end]
-            start, count = word.start(), 1
-        end = word.end()
-    if count > 1:
-        yield text[start:end]
+def _union(parts: Iterable[frozenset[str]]) -> frozenset[str]:
+    return frozenset[str]().union(*parts)
 
 
 class SourceIndex:
@@ -222,9 +183,10 @@ class SourceIndex:
         asked = [Source(-1, question, -1)] if question else []
         self._asked = asked
         texts = [Source(position, passage.text, 0) for position, passage in enumerate(self.passages)]
-        self.everything = SourceView([*texts, *self._titles, *asked])
-        self.versions = Versions(self.passages)
-        # Answers return to the same few windows sentence after sentence.
+        # Answers return to the same few windows sentence after sentence, in other company.
+        self._read = lru_cache(maxsize=256)(SourceText)
+        self.everything = SourceView([*texts, *self._titles, *asked], self._read)
+        self.versions = Versions(self.passages, self._read)
         self._view = lru_cache(maxsize=64)(self._make_view)
 
     def name(self, passage: int) -> str:
@@ -245,4 +207,4 @@ class SourceIndex:
             Source(passage, self.passages[passage].text[start:end], start) for passage, start, end in windows
         ]
         titles = [title for title in self._titles if title.passage in inside]
-        return SourceView([*texts, *titles, *self._asked])
+        return SourceView([*texts, *titles, *self._asked], self._read)

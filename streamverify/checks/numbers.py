@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from itertools import combinations
+from typing import NamedTuple
 
 from streamverify.checks.dates import Date, DateKind
 from streamverify.checks.quantity import Hedge, NumberReading, Quantity
@@ -18,6 +19,18 @@ _CONVERTED = 0.02
 """Relative difference that a conversion between metric and customary units is allowed."""
 _DERIVED_FROM = 40
 """Most numbers that are combined when looking for a sum or a difference: the work is quadratic."""
+
+
+class Allowance(NamedTuple):
+    """A reading of a claim's number, and between which values a source's is as good as it."""
+
+    reading: NumberReading
+    low: float
+    high: float
+    """Both in the claim's unit."""
+    base_low: float
+    base_high: float
+    """Likewise in the base unit of the dimension."""
 
 
 class QuantityPool:
@@ -36,24 +49,28 @@ class QuantityPool:
 
     def holds(self, quantity: Quantity) -> bool:
         """Whether some source number equals this one, within what its wording allows."""
-        return any(self._holds(quantity, reading) for reading in quantity.readings)
+        return self.holds_within(allowances(quantity))
 
-    def _holds(self, quantity: Quantity, reading: NumberReading) -> bool:
-        low, high = bounds(quantity, reading)
-        if not reading.dimension:
+    def holds_within(self, allowed: Iterable[Allowance]) -> bool:
+        """`holds` of a number whose `allowances` are known: one number is often asked of many pools."""
+        return any(map(self._holds, allowed))
+
+    def _holds(self, allowed: Allowance) -> bool:
+        dimension, low, high = allowed.reading.dimension, allowed.low, allowed.high
+        if not dimension:
             return _any_between(self._raw, low, high)
-        factor = reading.base / reading.value if reading.value else 1.0
-        if _any_between(
-            self._bases.get((reading.dimension, reading.metric), ()), low * factor, high * factor
-        ):
+        metric, bases = allowed.reading.metric, self._bases
+        if (own := bases.get((dimension, metric))) and _any_between(own, allowed.base_low, allowed.base_high):
             return True
         # A bare number in a table or a list ("Margin (%): 12.5") leaves its unit elsewhere.
-        if _any_between(self._bases.get(("", True), ()), low, high):
+        if (bare := bases.get(("", True))) and _any_between(bare, low, high):
             return True
-        other = self._bases.get((reading.dimension, not reading.metric), ())
-        return _any_between(other, low * factor * (1 - _CONVERTED), high * factor * (1 + _CONVERTED)) or (
-            reading.dimension in {"celsius", "fahrenheit"} and self._holds_temperature(reading)
-        )
+        other = bases.get((dimension, not metric))
+        if other and _any_between(
+            other, allowed.base_low * (1 - _CONVERTED), allowed.base_high * (1 + _CONVERTED)
+        ):
+            return True
+        return dimension in {"celsius", "fahrenheit"} and self._holds_temperature(allowed.reading)
 
     def _holds_temperature(self, reading: NumberReading) -> bool:
         if reading.dimension == "celsius":
@@ -61,6 +78,17 @@ class QuantityPool:
             return _any_between(self._bases.get(("fahrenheit", False), ()), degrees - 1, degrees + 1)
         degrees = (reading.value - 32) / 1.8
         return _any_between(self._bases.get(("celsius", True), ()), degrees - 0.6, degrees + 0.6)
+
+
+def allowances(quantity: Quantity) -> tuple[Allowance, ...]:
+    """For each reading of a claim's number the source values that are as good as it."""
+    return tuple([_allowance(quantity, reading) for reading in quantity.readings])
+
+
+def _allowance(quantity: Quantity, reading: NumberReading) -> Allowance:
+    low, high = bounds(quantity, reading)
+    factor = reading.base / reading.value if reading.value else 1.0
+    return Allowance(reading, low, high, low * factor, high * factor)
 
 
 def bounds(quantity: Quantity, reading: NumberReading) -> tuple[float, float]:

@@ -13,6 +13,7 @@ _DIGITS = re.compile(
     r"|\d{1,3}\.\d{3},\d+"
     r"|\d+(?:[.,]\d+)?"
 )
+_GROUPING = re.compile("[ \u00a0\u2009\u202f'’]")
 _MOST_DIGITS = 40
 """Characters of a numeral above which it is a key or a hash, not a number."""
 _MORE_GROUPS = re.compile(r"(?:[ \u00a0\u2009\u202f'’.,]\d{2,3}(?!\d))*+")
@@ -54,7 +55,9 @@ def _within_identifier(text: str, start: int) -> bool:
 
 def values_of(digits: str) -> list[float]:
     """What a numeral may mean, likeliest first: 1.200 is 1.2, or 1200 where the dot groups."""
-    plain = re.sub(r"[ \u00a0\u2009\u202f'’]", "", digits)
+    if digits.isdecimal():
+        return [float(digits)]
+    plain = _GROUPING.sub("", digits)
     comma, dot = plain.rfind(","), plain.rfind(".")
     if comma >= 0 and dot >= 0:
         decimal = "," if comma > dot else "."

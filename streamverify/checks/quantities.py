@@ -15,7 +15,16 @@ from streamverify.checks.hedges import hedged
 from streamverify.checks.number_words import MAGNITUDES, NUMBER_WORDS, RUN, spelled
 from streamverify.checks.numerals import in_name, numeral_at, step_of, values_of
 from streamverify.checks.quantity import NumberReading, Quantity
-from streamverify.checks.units import BETWEEN, CODES_BEFORE, LONGEST, SYMBOLS_BEFORE, UNITS, Unit, unit_named
+from streamverify.checks.units import (
+    BETWEEN,
+    CODES_BEFORE,
+    FIRST_WORDS,
+    LONGEST,
+    SYMBOLS_BEFORE,
+    UNITS,
+    Unit,
+    unit_named,
+)
 from streamverify.text.words import STOP_WORDS, alternatives, fold, listed, stem
 from streamverify.types import Span
 
@@ -124,7 +133,9 @@ def _currency_before(text: str, start: int) -> str:
     if before[-1:] and before[-1] in SYMBOLS_BEFORE:
         return before[-1]
     bare = before.rstrip()
-    return next((code for code in CODES_BEFORE if bare.endswith(code)), "") if bare[-1:].isalpha() else ""
+    if not bare[-1:].isalpha() or not bare.endswith(CODES_BEFORE):
+        return ""
+    return next(code for code in CODES_BEFORE if bare.endswith(code))
 
 
 def _built(
@@ -190,7 +201,11 @@ def _unit(text: str, start: int) -> tuple[Unit | None, str, int]:
     while len(names) < LONGEST + 1 and (match := _NEXT.match(text, position)):
         names.append((match[1], match.end()))
         position = match.end()
+        if len(names) == 2 and not any(_begins_unit(name) for name, _ in names):
+            break  # neither is the beginning of a unit: what follows is not asked for
     for skipped in range(2 if names and names[0][0].lower() in BETWEEN else 1):
+        if skipped < len(names) and not _begins_unit(names[skipped][0]):
+            continue
         for length in range(min(LONGEST, len(names) - skipped), 0, -1):
             part = names[skipped : skipped + length]
             unit = unit_named(" ".join(name for name, _ in part))
@@ -201,6 +216,10 @@ def _unit(text: str, start: int) -> tuple[Unit | None, str, int]:
         if folded not in STOP_WORDS and folded not in BETWEEN:
             return None, stem(folded), start
     return None, "", start
+
+
+def _begins_unit(name: str) -> bool:
+    return name in FIRST_WORDS or name.lower() in FIRST_WORDS
 
 
 def _stands_alone(text: str, start: int, first: tuple[str, int], length: int) -> bool:

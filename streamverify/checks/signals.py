@@ -17,7 +17,7 @@ from streamverify.checks.dates import Date, DateKind, dates, same, spans
 from streamverify.checks.index import Near, SourceIndex, SourceView
 from streamverify.checks.names import Name, missing, names
 from streamverify.checks.negation import mismatch
-from streamverify.checks.numbers import QuantityPool, derivable, reachable, rival
+from streamverify.checks.numbers import QuantityPool, allowances, derivable, reachable, rival
 from streamverify.checks.quantities import quantities
 from streamverify.checks.quantity import Quantity
 from streamverify.checks.quotes import near_miss, occurs, plain, quotations
@@ -135,10 +135,11 @@ class _Check:
 
     def run(self) -> Checked:
         found_dates = [date for date in dates(self._text) if self._own(date.start, date.end)]
+        numbers = [q for q in quantities(self._text, skip=spans(found_dates)) if not q.implied]
         signals: dict[str, float] = {}
-        signals |= self._numbers(found_dates)
+        signals |= self._numbers(numbers, found_dates)
         signals |= self._dates(found_dates)
-        signals |= self._aligned(found_dates)
+        signals |= self._aligned(numbers, found_dates)
         signals |= self._names()
         signals |= self._quotes()
         signals |= self._negation()
@@ -161,22 +162,17 @@ class _Check:
             start, end = min(own), max(own) + 1
         self._findings.append(Finding(kind=kind, start=start, end=end, detail=detail))
 
-    def _numbers(self, found_dates: Sequence[Date]) -> dict[str, float]:
-        found = [
-            quantity
-            for quantity in quantities(self._text, skip=spans(found_dates))
-            if not quantity.implied and self._own(quantity.start, quantity.end)
-        ]
+    def _numbers(self, numbers: Sequence[Quantity], found_dates: Sequence[Date]) -> dict[str, float]:
+        found = [quantity for quantity in numbers if self._own(quantity.start, quantity.end)]
         telling = [quantity for quantity in found if not quantity.weak]
         counts = [quantity for quantity in found if quantity.weak]
-        near = [quantity for _, quantity in self._near.quantities]
         nowhere = absent_near = rivals = 0.0
         for quantity in telling:
             if self._near.quantity_pool.holds(quantity):
                 continue
             others = [other for other in found if other is not quantity]
             derived = self._derivable(quantity, self._near, others, found_dates)
-            other = rival(quantity, near)
+            other = rival(quantity, [candidate for _, candidate in self._near.quantities])
             absent_near += 0.5 if derived else 1.0
             rivals += other is not None and not derived
             if self._all.quantity_pool.holds(quantity):
@@ -244,14 +240,16 @@ class _Check:
                 return f"{date.text} here, {other.text} in {self._index.name(source.passage)}"
         return f"{date.text} is in no passage"
 
-    def _aligned(self, found_dates: Sequence[Date]) -> dict[str, float]:
+    def _aligned(self, numbers: Sequence[Quantity], found_dates: Sequence[Date]) -> dict[str, float]:
         """Whether the values that the sources hold are held of what the claim speaks of."""
+        if not numbers and not found_dates:
+            return {}
         view = self._all if self._all.size <= ALIGNED_WHOLE else self._near
         if view.size > READ_CLOSELY:
             return {}
         reader = Reader(self._text)
         widest = 0.0
-        for value, (holders, rivals) in self._placed(found_dates, view):
+        for value, (holders, rivals) in self._placed(numbers, found_dates, view):
             seen = contrast(value, holders, rivals, reader, view.ground)
             if seen is None:
                 continue
@@ -264,14 +262,14 @@ class _Check:
         return {"value_unaligned": widest}
 
     def _placed(
-        self, found_dates: Sequence[Date], view: SourceView
+        self, numbers: Sequence[Quantity], found_dates: Sequence[Date], view: SourceView
     ) -> Iterable[tuple[Quantity | Date, tuple[list[Place], list[Place]]]]:
         """The claim's own values with the places that hold them, if any, and those that hold rivals."""
-        numbers = [q for q in quantities(self._text, skip=spans(found_dates)) if not q.implied]
+        allowed = [allowances(one) for one in numbers]
 
         @cache  # each value of the claim asks it of each source
         def named_number(pool: QuantityPool) -> bool:
-            return any(pool.holds(one) for one in numbers)
+            return any(pool.holds_within(one) for one in allowed)
 
         @cache
         def named_date(other: Date) -> bool:

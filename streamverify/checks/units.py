@@ -148,6 +148,9 @@ UNITS: dict[str, Unit] = {
 LONGEST = max(name.count(" ") for name in UNITS) + 1
 """Words in the longest name."""
 
+FIRST_WORDS = frozenset(name.split(" ")[0] for name in UNITS)
+"""First words of the names: another word begins none, as written or lowered."""
+
 MONEY = frozenset({"USD", "EUR", "GBP", "JPY", "INR", "CHF", "CNY", "crowns", "cents"})
 
 SYMBOLS_BEFORE = "$€£¥₹"

@@ -10,13 +10,14 @@ speaks of the past, is about it and not against the newer one. English cues.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations
 
 from streamverify.checks.dates import dates
 from streamverify.checks.quantities import quantities
+from streamverify.checks.source_text import SourceText
 from streamverify.text.sentence_ends import SENTENCE_END
 from streamverify.text.words import content_stems
 from streamverify.types import Passage
@@ -77,17 +78,18 @@ class Version:
     """One passage, read for what it says of itself."""
 
     passage: int
-    text: str
+    source: SourceText
+    """Its text, as far as it is read for this."""
     head: str
     """Title, beginning and end."""
     when: Moment | None
 
-    @property
+    @cached_property
     def ended(self) -> bool:
         """It says that it holds no longer."""
         return _ENDED.search(self.head) is not None
 
-    @property
+    @cached_property
     def begun(self) -> bool:
         """It says that it took another's place."""
         return _BEGUN.search(self.head) is not None
@@ -95,13 +97,13 @@ class Version:
     @cached_property
     def sentences(self) -> tuple[Sentence, ...]:
         """Its sentences, in order."""
-        parts = (part.strip() for part in SENTENCE_END.split(self.text))
+        parts = (part.strip() for part in SENTENCE_END.split(self.source.text))
         return tuple(Sentence(part, said(part)) for part in parts if part)
 
     @cached_property
     def words(self) -> frozenset[str]:
         """Stems of all its content words."""
-        return frozenset(content_stems(self.text))
+        return frozenset(self.source.stem_run)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,13 +136,13 @@ def _moment(title: str, metadata: Sequence[str]) -> Moment | None:
     return max(found, default=None)
 
 
-def read_version(position: int, passage: Passage) -> Version:
-    """A passage, read for what it says of itself."""
+def read_version(position: int, passage: Passage, read: Callable[[str], SourceText] = SourceText) -> Version:
+    """A passage, read for what it says of itself; `read` as of `index.SourceView`."""
     text = passage.text[:LONGEST]
     title = passage.title or ""
     told = [str(passage.metadata[name])[:40] for name in _DATED if name in passage.metadata]
     head = " ".join((title[:_HEAD], text[:_HEAD], text[-_TAIL:]))
-    return Version(position, text, head, _moment(title, told))
+    return Version(position, read(text), head, _moment(title, told))
 
 
 def _supersedes(newer: Version, older: Version) -> bool:
@@ -158,8 +160,9 @@ def _supersedes(newer: Version, older: Version) -> bool:
 class Versions:
     """Which passages of a stream are versions of each other."""
 
-    def __init__(self, passages: Sequence[Passage]) -> None:
-        self._versions = [read_version(i, passage) for i, passage in enumerate(passages[:MOST_PASSAGES])]
+    def __init__(self, passages: Sequence[Passage], read: Callable[[str], SourceText] = SourceText) -> None:
+        compared = passages[:MOST_PASSAGES]
+        self._versions = [read_version(i, passage, read) for i, passage in enumerate(compared)]
 
     @cached_property
     def pairs(self) -> tuple[tuple[Version, Version], ...]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from streamverify.claims import phrases, silence
 from streamverify.claims.coreference import VERBS
@@ -175,7 +176,7 @@ def talk(part: Clause, before: Talk | None = None) -> Talk | None:
     kind = _going_on(bare, before)
     if kind is not None:
         return kind
-    kind, end = _worded(clause, bare)
+    kind, end = worded(clause, bare)
     if kind is not None:
         return None if _says_more(kind, clause, bare, end) else kind
     return Talk.PLAIN if before not in (None, Talk.CONDITION) and _goes_along(part, bare) else None
@@ -195,8 +196,16 @@ def _going_on(bare: str, before: Talk | None) -> Talk | None:
     return Talk.ADVICE if asked and not has_figure(bare) else None
 
 
-def _worded(clause: str, bare: str) -> tuple[Talk | None, int]:
-    """What the wording of a clause says it is there for, and where in `bare` that wording ends."""
+@lru_cache(maxsize=512)
+def worded(clause: str, bare: str) -> tuple[Talk | None, int]:
+    """What the wording of a clause says it is there for, and where in `bare` that wording ends.
+
+    Remembered: the rules ask it of a clause, and what was learned asks it again, for a hundred microseconds.
+
+    Args:
+        clause: `_LONGEST` characters at most.
+        bare: the clause `without_opener`.
+    """
     for pattern, kind in _ORDER:
         match = pattern.match(bare) or (pattern.match(clause) if bare != clause else None)
         if match is not None:

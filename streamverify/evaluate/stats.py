@@ -1,8 +1,8 @@
 """Intervals and tests, as small functions around SciPy.
 
-SciPy is imported inside: whoever only reads runs does not wait for it. Where it would answer NaN
-(constant values, one value, one label only) the answer here is `NotComputed` with the reason, and no
-interval has width 0.
+SciPy is imported inside: whoever only reads runs, or asks for the interval of a mean or a rate, does not wait
+for it. Where it would answer NaN (constant values, one value, one label only) the answer here is
+`NotComputed` with the reason, and no interval has width 0.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal
 
 from streamverify._extras import require
-from streamverify.errors import MissingExtraError, UsageError
+from streamverify.errors import UsageError
 from streamverify.figure import Figure, Interval, NotComputed, share
 
 if TYPE_CHECKING:
@@ -42,11 +43,15 @@ def _scipy() -> Any:
 
 def missing() -> NotComputed | None:
     """Why no interval can be computed here; None where SciPy is installed."""
+    return None if _installed() else NotComputed("pip install 'streamverify[eval]'")
+
+
+@cache
+def _installed() -> bool:
     try:
-        _scipy()
-    except MissingExtraError:
-        return NotComputed("pip install 'streamverify[eval]'")
-    return None
+        return find_spec("scipy") is not None  # imported only by what asks it for something
+    except ModuleNotFoundError:
+        return False
 
 
 def seed_of(*words: str) -> int:
@@ -111,33 +116,36 @@ def mean_interval(values: Sequence[float], seed: int, *, binary: bool = True) ->
         if binary and values[0] in (0, 1):
             return wilson(len(values) if values[0] == 1 else 0, len(values))
         return NotComputed("all cases equal")
-    import numpy as np  # noqa: PLC0415 - only with SciPy
+    return _bca(values, seed)
 
-    data, batch = (np.asarray(values, dtype=float),), max(1, AT_ONCE // len(values))
 
-    def bootstrap(method: str) -> Any:
-        return (
-            _scipy()
-            .bootstrap(
-                data,
-                np.mean,
-                n_resamples=RESAMPLES,
-                batch=batch,
-                method=method,
-                rng=np.random.default_rng(seed),
-            )
-            .confidence_interval
-        )
+def _bca(values: Sequence[float], seed: int) -> Interval:
+    """The bootstrap of a mean as SciPy does it, without the second that importing `scipy.stats` takes.
 
-    import warnings  # noqa: PLC0415 - as above
+    `bootstrap(method="BCa")` of the same generator draws the same resamples; where it would answer NaN, the
+    percentiles of the means drawn are the interval.
+    """
+    import numpy as np  # noqa: PLC0415 - only where an interval is asked for
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # SciPy warns where BCa has no answer; the next line asks for that
-        found = bootstrap("BCa")
-    if np.isfinite([found.low, found.high]).all():
-        return Interval(float(found.low), float(found.high), "bca")
-    found = bootstrap("percentile")
-    return Interval(float(found.low), float(found.high), "percentile")
+    data, tail, usual = np.asarray(values, dtype=float), 0.025, NormalDist()
+    drawn = np.sort(_resampled(lambda chosen: data[chosen].mean(-1), len(data), seed))
+    mean = data.mean()
+    below, within = np.searchsorted(drawn, mean, "left"), np.searchsorted(drawn, mean, "right")
+    share_below = float(below + within) / (2 * len(drawn))
+    # Of each mean that leaves one case out, how far it lies from them all; only ratios of these count.
+    away = data - mean
+    spread = float((away**2).sum()) ** 1.5
+    if not 0 < share_below < 1 or not spread:
+        low, high = np.quantile(drawn, [tail, 1 - tail])
+        return Interval(float(low), float(high), "percentile")
+    shift, speed = usual.inv_cdf(share_below), float((away**3).sum()) / (6 * spread)
+
+    def level(z: float) -> float:
+        return usual.cdf(shift + (shift + z) / (1 - speed * (shift + z)))
+
+    z = usual.inv_cdf(tail)
+    low, high = np.quantile(drawn, [level(z), level(-z)])
+    return Interval(float(low), float(high), "bca")
 
 
 def pooled_interval(parts: Sequence[tuple[float, float]], seed: int) -> Interval | NotComputed:

@@ -18,7 +18,6 @@ from streamverify.checks.number_words import NUMBER_WORDS
 from streamverify.citations import Marker, markup
 from streamverify.claims.reader import ClaimReading, read
 from streamverify.judging.citations import CitationChecker, CitationOptions, features_for
-from streamverify.judging.evidence import evidence_for
 from streamverify.judging.known_premises import KnownPremises
 from streamverify.judging.premises import Measured, PreparedPremises
 from streamverify.judging.repeats import Assessment, Lean, Repeats
@@ -237,7 +236,7 @@ class Assessor:
             index=sentence.index,
             label=label,
             score=probability,
-            evidence=evidence_for(claim.text, label, score.single, material.windows, material.passages),
+            evidence=material.finder.evidence(claim.text, label, score.single),
             findings=tuple(sorted(findings, key=lambda finding: (finding.start, finding.end))),
             unsupported_spans=unsupported,
         )
@@ -265,9 +264,7 @@ class Assessor:
             score=1 - probability,
             reason="false_abstention",
             reason_text="the passages seem to answer what the sentence says they do not",
-            evidence=evidence_for(
-                topic.text, Label.SUPPORTED, score.single, material.windows, material.passages
-            ),
+            evidence=material.finder.evidence(topic.text, Label.SUPPORTED, score.single),
             findings=(finding,),
             unsupported_spans=(span,),
         )

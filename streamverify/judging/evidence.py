@@ -6,11 +6,12 @@ Before: `scorers/` scored windows. After: `verdict.py` puts the evidence into th
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 import sentencex
 
 from streamverify.scorers.protocol import NliScore, Window, WindowScore
-from streamverify.text.words import STOP_WORDS, stem, words
+from streamverify.text.words import STOP_WORDS, folded_words, stem
 from streamverify.types import Evidence, Label, Passage, Span
 
 SHOWN = 3
@@ -23,84 +24,55 @@ _SURE = 0.5
 
 def stems(text: str) -> frozenset[str]:
     """Stems of the content words."""
-    return frozenset(stem(word.folded) for word in words(text) if word.folded not in STOP_WORDS)
+    return frozenset(stem(word) for word in set(folded_words(text)) - STOP_WORDS)
 
 
-def pin(window: Window, claim: frozenset[str]) -> Span:
-    """The sentence of the window that shares most with the claim, as offsets in the passage's text.
+class WindowWords:
+    """The words of a window and of its sentences, read when first asked for and then kept."""
 
-    Of sentences that share the same number of content words the shorter one wins, then the earlier. A
-    window without a sentence is given whole, outer blanks left out.
-    """
-    best: tuple[int, int, Span] | None = None
-    for first, last in _sentences(window):
-        text = window.text[first:last]
-        if not text.strip():
-            continue
-        start, end = first + len(text) - len(text.lstrip()), last - len(text) + len(text.rstrip())
-        rank = (len(claim & stems(text)), -(end - start), Span(window.start + start, window.start + end))
-        if best is None or rank[:2] > best[:2]:
-            best = rank
-    return best[2] if best is not None else Span(window.start, window.end)
+    def __init__(self, window: Window) -> None:
+        self._window = window
 
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """Of all its content words."""
+        return stems(self._window.text)
 
-def share_of(window: Window, claim: frozenset[str]) -> float:
-    """How far a window is about a claim: the largest share of its content words in one sentence, 0 to 1."""
-    return _largest(claim, _sentence_stems(window))
+    @cached_property
+    def sentences(self) -> tuple[tuple[Span, frozenset[str]], ...]:
+        """Where each sentence stands in the window's text, outer blanks left out, and its stems."""
+        text = self._window.text
+        found = []
+        for bound in sentencex.get_sentence_boundaries("en", text):
+            first, last = int(bound["start_index"]), int(bound["end_index"])
+            part = text[first:last]
+            blank = len(part) - len(part.lstrip())
+            found.append((Span(first + blank, max(first + len(part.rstrip()), first + blank)), stems(part)))
+        return tuple(found)
 
+    def pin(self, claim: frozenset[str]) -> Span:
+        """The sentence that shares most with the claim, as offsets in the passage's text.
 
-def _sentence_stems(window: Window) -> tuple[frozenset[str], ...]:
-    return tuple(stems(window.text[start:end]) for start, end in _sentences(window))
+        Of sentences that share the same number of content words the shorter one wins, then the earlier. A
+        window without a sentence is given whole, outer blanks left out.
+        """
+        window = self._window
+        best: tuple[int, int, Span] | None = None
+        for (start, end), held in self.sentences:
+            if start == end:
+                continue
+            rank = (len(claim & held), start - end, Span(window.start + start, window.start + end))
+            if best is None or rank[:2] > best[:2]:
+                best = rank
+        return best[2] if best is not None else Span(window.start, window.end)
 
-
-def _sentences(window: Window) -> Iterable[tuple[int, int]]:
-    for bound in sentencex.get_sentence_boundaries("en", window.text):
-        yield int(bound["start_index"]), int(bound["end_index"])
+    def share_of(self, claim: frozenset[str]) -> float:
+        """How far the window is about a claim: the largest share of its words in one sentence, 0 to 1."""
+        return _largest(claim, (held for _, held in self.sentences))
 
 
 def _largest(claim: frozenset[str], sentences: Iterable[frozenset[str]]) -> float:
     return max((len(claim & held) / len(claim) for held in sentences), default=0.0) if claim else 0.0
-
-
-def evidence_for(
-    claim_text: str,
-    label: Label,
-    scored: Sequence[WindowScore],
-    windows: Sequence[Window],
-    passages: Sequence[Passage],
-) -> tuple[Evidence, ...]:
-    """Up to `SHOWN` pieces of evidence, the one that decided first.
-
-    A window by itself is read too weakly to be ranked by its reading alone: what it shares with the claim, as
-    a whole and in its best sentence, counts for more. The reading is what speaks for the claim where the
-    verdict is SUPPORTED, against it where it is CONTRADICTED, and either of them otherwise.
-    """
-    claim = stems(claim_text)
-
-    def weight(entry: WindowScore) -> float:
-        window = windows[entry.window]
-        shared = share_of(window, claim) + _largest(claim, (stems(window.text),))
-        return shared + _reading(entry.score, label)
-
-    shown: list[Evidence] = []
-    for entry in sorted(scored, key=weight, reverse=True):
-        window = windows[entry.window]
-        span = pin(window, claim)
-        passage = passages[window.passage]
-        meaning, probability = _meaning(entry.score, label, decides=not shown)
-        piece = Evidence(
-            passage=passage.id,
-            start=span.start,
-            end=span.end,
-            text=passage.text[span.start : span.end],
-            score=round(probability, 4),
-            label=meaning,
-        )
-        if all((known.passage, known.start) != (piece.passage, piece.start) for known in shown):
-            shown.append(piece)
-        if len(shown) == SHOWN:
-            break
-    return tuple(shown)
 
 
 def _reading(score: NliScore, label: Label) -> float:
@@ -120,12 +92,11 @@ def _meaning(score: NliScore, label: Label, *, decides: bool) -> tuple[Label, fl
 
 
 class WindowFinder:
-    """Which windows of a passage to ask about a claim: those that share most with it."""
+    """Which windows of a passage to ask about a claim, and what of them to show: what shares most with it."""
 
     def __init__(self, windows: Sequence[Window], passages: Sequence[Passage]) -> None:
-        self._stems: dict[int, frozenset[str]] = {}
-        self._sentences: dict[int, tuple[frozenset[str], ...]] = {}
-        self._windows = windows
+        self._windows, self._passages = windows, passages
+        self._words = [WindowWords(window) for window in windows]
         self._of: dict[str, list[int]] = {passage.id: [] for passage in passages}
         for index, window in enumerate(windows):
             self._of[passages[window.passage].id].append(index)
@@ -138,7 +109,7 @@ class WindowFinder:
         """For each passage its window that shares most with the claim, the earlier of equals."""
         claim = stems(claim_text)
         best = (
-            max(self.of(passage), key=lambda index: (len(claim & self._known(index)), -index))
+            max(self.of(passage), key=lambda index: (len(claim & self._words[index].stems), -index))
             for passage in dict.fromkeys(ids)
             if self.of(passage)
         )
@@ -147,19 +118,41 @@ class WindowFinder:
     def coverage(self, window: int, text: str) -> float:
         """Share of the text's content words that the window holds; 0 without any."""
         wanted = stems(text)
-        return len(wanted & self._known(window)) / len(wanted) if wanted else 0.0
+        return len(wanted & self._words[window].stems) / len(wanted) if wanted else 0.0
 
     def about(self, scored: Sequence[WindowScore], text: str) -> tuple[float, ...]:
-        """For each window scored how far it is about the text, as `share_of`."""
+        """For each window scored how far it is about the text, as `WindowWords.share_of`."""
         claim = stems(text)
-        return tuple(_largest(claim, self._held(entry.window)) for entry in scored)
+        return tuple(self._words[entry.window].share_of(claim) for entry in scored)
 
-    def _held(self, index: int) -> tuple[frozenset[str], ...]:
-        if index not in self._sentences:
-            self._sentences[index] = _sentence_stems(self._windows[index])
-        return self._sentences[index]
+    def evidence(self, claim_text: str, label: Label, scored: Sequence[WindowScore]) -> tuple[Evidence, ...]:
+        """Up to `SHOWN` pieces of evidence, the one that decided first.
 
-    def _known(self, index: int) -> frozenset[str]:
-        if index not in self._stems:
-            self._stems[index] = stems(self._windows[index].text)
-        return self._stems[index]
+        A window by itself is read too weakly to be ranked by its reading alone: what it shares with the
+        claim, as a whole and in its best sentence, counts for more. The reading is what speaks for the claim
+        where the verdict is SUPPORTED, against it where it is CONTRADICTED, and either of them otherwise.
+        """
+        claim = stems(claim_text)
+
+        def weight(entry: WindowScore) -> float:
+            words = self._words[entry.window]
+            return words.share_of(claim) + _largest(claim, (words.stems,)) + _reading(entry.score, label)
+
+        shown: list[Evidence] = []
+        for entry in sorted(scored, key=weight, reverse=True):
+            span = self._words[entry.window].pin(claim)
+            passage = self._passages[self._windows[entry.window].passage]
+            meaning, probability = _meaning(entry.score, label, decides=not shown)
+            piece = Evidence(
+                passage=passage.id,
+                start=span.start,
+                end=span.end,
+                text=passage.text[span.start : span.end],
+                score=round(probability, 4),
+                label=meaning,
+            )
+            if all((known.passage, known.start) != (piece.passage, piece.start) for known in shown):
+                shown.append(piece)
+            if len(shown) == SHOWN:
+                break
+        return tuple(shown)

@@ -88,8 +88,8 @@ class PremiseCachedScorer:
         Args:
             model_dir: a folder as `model_files.py` describes; None for the model in the package.
             provider: where to run; `cuda` fails where CUDA is missing.
-            threads: how many windows are encoded at once, and how many claims may usefully be scored at
-                once; None for the cores this process may use.
+            threads: how many windows are encoded at once, and how many passes over claims run at once; None
+                for the cores this process may use.
             cache_bytes: bound of the cache of encoded windows; a full window takes 2.4 MB.
             cache_precision: `float16` halves that and moves a probability by 0.02 on average.
             single_passes: windows that get a single pass, those that share most with the claim; 1 or more.
@@ -138,7 +138,9 @@ class PremiseCachedScorer:
         self._traits = Traits(
             window_tokens=files.config.window_tokens - files.config.special_tokens,
             claim_tokens=files.config.claim_tokens - files.config.special_tokens,
-            concurrency=self._threads,
+            # One more than passes can run: while a claim is read and weighed in Python, of which one thread
+            # runs at a time, the passes of the others keep the cores busy.
+            concurrency=self._threads + 1,
             calibration=files.calibration,
             joint=self._joint_windows > 1,
             title_tokens=files.config.title_tokens,

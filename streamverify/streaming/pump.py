@@ -48,6 +48,7 @@ class Pump:
 
     def __init__(self, config: StreamConfig, source: Source) -> None:
         self._config, self._source = config, source
+        self._fingerprint = config.fingerprint  # put together from files and weights: once a stream
         self._session = StreamState(
             policy=config.policy, segmenter=config.segmenter, on_unverified=config.on_unverified
         )
@@ -204,7 +205,7 @@ class Pump:
         """Tell `StreamOpened`: at once where the passages are known, else with the first text."""
         if not self._is_open:
             self._is_open = True
-            fingerprint, known = self._config.fingerprint, self._known
+            fingerprint, known = self._fingerprint, self._known
             if self._config.observation is not None:
                 self._config.observation.opened(known, fingerprint, self._config.policy.name)
             self._publish(self._session.open(known, fingerprint, self._now()))
@@ -320,7 +321,7 @@ class Pump:
             ending,
             timings=timings,
             work=self._judge.work,
-            fingerprint=self._config.fingerprint,
+            fingerprint=self._fingerprint,
             error=error,
             code=self._code,
             unchecked=self._unchecked,

@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamverify.checks import SourceIndex, check
-from streamverify.checks.aligned import Ground, Place, Reader
+from streamverify.checks.aligned import Ground, Place, Reader, run_of
 from streamverify.scorers.protocol import Claim
+from streamverify.text.words import placed_words
 from streamverify.types import FindingKind, Passage
 
 FACTS = [
@@ -51,7 +52,7 @@ def test_a_sentence_copied_from_a_passage_is_never_accused(texts, data):
 
 @given(st.text(max_size=80), st.text(max_size=120), st.integers(0, 120), st.integers(0, 80))
 def test_closeness_lies_between_0_and_1(claim, text, start, at):
-    ground, reader = Ground([(0, text, False)]), Reader(claim)
+    ground, reader = Ground([(0, run_of(text, placed_words(text)), False)]), Reader(claim)
     words = reader.around(at, at + 3)
     close = (
         ground.closeness(Place(0, start, start + 2, ""), ground.weighed(words), reader.own) if words else 0

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 from statsmodels.stats.inter_rater import aggregate_raters
@@ -46,6 +47,27 @@ def test_an_interval_holds_the_mean_or_says_why_there_is_none(values):
     else:
         assert found.low <= math.fsum(values) / len(values) <= found.high
     assert not isinstance(found, Interval) or found.low < found.high  # no width of 0 that passes any gate
+
+
+@settings(max_examples=15)
+@given(
+    st.lists(st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.9, 1.0]), min_size=2, max_size=40), st.integers(0, 99)
+)
+def test_the_interval_of_a_mean_is_scipys(values, seed):
+    assume(len(set(values)) > 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # where BCa has no answer
+        low, high = scipy_stats.bootstrap(
+            (np.array(values),),
+            np.mean,
+            n_resamples=stats.RESAMPLES,
+            batch=stats.AT_ONCE // len(values),
+            rng=np.random.default_rng(seed),
+        ).confidence_interval
+    found = stats.mean_interval(values, seed)
+    assert (found.method == "bca") is bool(np.isfinite([low, high]).all())
+    if found.method == "bca":
+        assert (found.low, found.high) == pytest.approx((low, high), abs=1e-9)
 
 
 def test_the_standard_error_of_one_case_is_not_zero():

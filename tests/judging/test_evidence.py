@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamverify.judging.evidence import SHOWN, WindowFinder, evidence_for, pin, stems
+from streamverify.judging.evidence import SHOWN, WindowFinder, WindowWords, stems
 from streamverify.passages import cut, passages_from
 from streamverify.scorers.protocol import NliScore, Window, WindowScore
 from streamverify.types import Label, Passage, Span
@@ -17,13 +17,13 @@ def tokens(text):
 
 def test_the_sentence_that_shares_most_is_pinned_with_its_exact_offsets():
     window = Window(0, TEXT, 100, 100 + len(TEXT))
-    start, end = pin(window, stems("Barley is ground for the village"))
+    start, end = WindowWords(window).pin(stems("Barley is ground for the village"))
     assert TEXT[start - 100 : end - 100] == "It grinds barley for the village."
 
 
 @given(st.text(alphabet="ab. \n\t\u00a0。Ä", max_size=60), st.integers(0, 50))
 def test_a_pinned_span_lies_in_its_window_and_starts_and_ends_with_text(text, offset):
-    start, end = pin(Window(0, text, offset, offset + len(text)), frozenset({"a"}))
+    start, end = WindowWords(Window(0, text, offset, offset + len(text))).pin(frozenset({"a"}))
     assert offset <= start <= end <= offset + len(text)
     if text.strip():
         assert text[start - offset : end - offset] == text[start - offset : end - offset].strip() != ""
@@ -46,7 +46,7 @@ def test_what_decided_leads_and_each_piece_says_what_it_says_by_itself():
         (Label.CONTRADICTED, "bac", ["contradicted", "supported", "unsupported"]),
         (Label.UNSUPPORTED, "abc", ["supported", "contradicted", "unsupported"]),
     ):
-        pieces = evidence_for("The mill is ancient.", label, scores, windows, passages)
+        pieces = WindowFinder(windows, passages).evidence("The mill is ancient.", label, scores)
         assert [piece.passage for piece in pieces] == list(order)
         assert [str(piece.label) for piece in pieces] == meanings
         for piece in pieces:
@@ -60,7 +60,7 @@ def test_a_window_about_something_else_never_leads_by_its_reading(label, reading
     passages = [Passage("cats", "Cats sleep."), Passage("mill", "The mill was built in 1804.")]
     windows = [Window(n, p.text, 0, len(p.text)) for n, p in enumerate(passages)]
     scores = scored(*[(entailment, 0.0, 1 - entailment) for entailment in readings])
-    first, *_ = evidence_for("They built the mill in 1806.", label, scores, windows, passages)
+    first, *_ = WindowFinder(windows, passages).evidence("They built the mill in 1806.", label, scores)
     assert first.passage == "mill"
 
 
@@ -69,7 +69,7 @@ def test_a_sentence_is_shown_once_and_no_more_than_a_few_are():
     windows = [Window(n, p.text, 0, len(p.text)) for n, p in enumerate(passages)]
     doubled = [*windows, windows[0]]
     scores = scored(*[(0.9, 0.05, 0.05)] * 7)
-    pieces = evidence_for("Fact number 0 is true.", Label.SUPPORTED, scores, doubled, passages)
+    pieces = WindowFinder(doubled, passages).evidence("Fact number 0 is true.", Label.SUPPORTED, scores)
     assert len(pieces) == SHOWN
     assert len({(piece.passage, piece.start) for piece in pieces}) == SHOWN
 
@@ -87,9 +87,8 @@ def test_evidence_points_into_the_text_a_framework_gave():
 
     [passage] = passages_from([WithScore()])
     [window] = cut([passage], tokens, 500)
-    [piece] = evidence_for(
-        "The mill was built in 1804", Label.SUPPORTED, scored((0.9, 0.1, 0)), [window], [passage]
-    )
+    finder = WindowFinder([window], [passage])
+    [piece] = finder.evidence("The mill was built in 1804", Label.SUPPORTED, scored((0.9, 0.1, 0)))
     assert passage.text[piece.start : piece.end] == piece.text
     assert piece.text.startswith("The mill")
 

@@ -4,6 +4,7 @@ import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import anyio
 import openai
 import pytest
 from loopback import loopback
@@ -335,7 +336,11 @@ def test_calling_a_check_off_ends_it_at_once_and_closes_the_connection(judge, ma
 def test_one_claim_that_fails_calls_the_others_of_the_call_off(judge, make):
     async def fails_one(judge, request, body):
         data = json.loads(body["messages"][1]["content"])
-        return completion("nonsense") if data["claim"] == "Bad." else await silent(judge, request, body)
+        if data["claim"] != "Bad.":
+            return await silent(judge, request, body)
+        while len(judge.requests) < 2:  # called off before it is sent, the other could not be heard to go
+            await anyio.lowlevel.checkpoint()
+        return completion("nonsense")
 
     judge.behave = fails_one
     scorer = make()

@@ -112,6 +112,13 @@ def test_a_window_is_encoded_once_and_found_again():
     scorer.close()
 
 
+def test_one_claim_more_is_welcome_than_passes_run_at_once():
+    """While it is read and weighed, the passes of the others keep the cores busy."""
+    scorer = PremiseCachedScorer(threads=2)
+    assert scorer.traits.concurrency == 3
+    scorer.close()
+
+
 def test_encoding_ahead_takes_half_of_the_cache_and_the_rest_is_encoded_when_a_claim_asks():
     texts = [f"Passage number {number} is about tea." for number in range(10)]
     probe = PremiseCachedScorer(threads=1)

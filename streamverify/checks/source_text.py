@@ -1,0 +1,140 @@
+"""One text of a stream's sources, read once for every view that holds it.
+
+Before: `index.py` has a passage, a title, the question or a window. After: its views put together what their
+texts hold. Each kind of thing is read when it is first asked for; the words are read off one pass.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from streamverify.checks.aligned import Run, run_of
+from streamverify.checks.dates import Date, dates, spans
+from streamverify.checks.negation import Statement, statements
+from streamverify.checks.quantities import quantities
+from streamverify.checks.quantity import Quantity
+from streamverify.checks.quotes import LEAST_WORDS, plain
+from streamverify.text.words import (
+    WORD,
+    even,
+    fold,
+    placed_words,
+    stem,
+    stems_of_content,
+    strip_possessive,
+    without_possessives,
+)
+from streamverify.types import Span
+
+_CAPITALISED = re.compile(r"\b[A-Z][\w'’-]*+")
+_JOINT = re.compile(r"\s++(?:(?:of|the|and|for|on|in|de|la|du|&)\s++)?")
+"""What may stand between two capitalised words of one name."""
+_MOST_JOINED = 8
+"""Capitalised words that are read as one name at most."""
+_DOTTED = re.compile(r"\b(?:[A-Za-z]\.){2,}")
+_WORDS_OF = re.compile(r"[^\W\d_]+")
+
+
+class SourceText:
+    """What one text holds; every step is linear in it, and offsets are the text's."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def dates(self) -> tuple[Date, ...]:
+        """Its dates, in order."""
+        return dates(self.text)
+
+    @cached_property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """Its numbers, in order; a bare year is a date and a number."""
+        return quantities(self.text, skip=_not_years(self.dates), hedges=False)
+
+    @cached_property
+    def folded(self) -> str:
+        """The text folded, for exact look-ups of identifiers."""
+        return fold(self.text)
+
+    @cached_property
+    def _words(self) -> list[str]:
+        """The words of the folded text, possessive endings kept."""
+        return WORD.findall(self.folded)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Folded words, with and without their possessive endings; dotted ones also without dots."""
+        if even(self.text):
+            folded = set(self._words)
+        else:  # folding is slow and words repeat: each is folded once
+            folded = {fold(word) for word in set(WORD.findall(self.text.lower()))}
+        if "." in self.text:
+            folded.update(fold(match.replace(".", "")) for match in _DOTTED.findall(self.text))
+        return frozenset(folded.union(strip_possessive(word) for word in folded if "'" in word))
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """Stems of `words`."""
+        return frozenset(map(stem, self.words))
+
+    @cached_property
+    def stem_run(self) -> tuple[str, ...]:
+        """Stems of its content words, in order."""
+        return tuple(stems_of_content(without_possessives(self._words)))
+
+    @cached_property
+    def plain(self) -> str:
+        """Its words, for look-ups of quotations: `quotes.plain`."""
+        return f" {' '.join(self._words)} "
+
+    @cached_property
+    def run(self) -> Run:
+        """Where its words stand."""
+        return run_of(self.text, placed_words(self.text))
+
+    @cached_property
+    def initials(self) -> frozenset[str]:
+        """Initials of every run of capitalised words, folded: "who" for World Health Organization."""
+        found: set[str] = set()
+        for run in _capitalised(self.text):
+            names = _WORDS_OF.findall(run)
+            capitals = "".join(name[0] for name in names if name[0].isupper()).lower()
+            found.update({capitals, "".join(name[0] for name in names).lower()})
+        return frozenset(found)
+
+    @cached_property
+    def acronyms(self) -> str:
+        """First letters of all words in a row: an acronym's expansion shows as the acronym."""
+        return "".join(word[0] for word in _WORDS_OF.findall(self.folded))
+
+    @cached_property
+    def statements(self) -> tuple[Statement, ...]:
+        """Its sentences, read for their polarity."""
+        return tuple(statements(self.text))
+
+    @cached_property
+    def plain_sentences(self) -> frozenset[str]:
+        """The words of each of its sentences that has three or more."""
+        found = (plain(sentence.text) for sentence in self.statements)
+        return frozenset(words for words in found if words.count(" ") > LEAST_WORDS)
+
+
+def _not_years(found: Sequence[Date]) -> list[Span]:
+    return spans([date for date in found if not date.text.isdecimal()])
+
+
+def _capitalised(text: str) -> Iterator[str]:
+    """Runs of two or more capitalised words, with the small words between them."""
+    start = end = count = 0
+    for word in _CAPITALISED.finditer(text):
+        if count and count < _MOST_JOINED and _JOINT.fullmatch(text, end, word.start()):
+            count += 1
+        else:
+            if count > 1:
+                yield text[start:end]
+            start, count = word.start(), 1
+        end = word.end()
+    if count > 1:
+        yield text[start:end]
