@@ -7,8 +7,10 @@ Before: whoever opened the file. After: the passages of a command line, the case
 
 from __future__ import annotations
 
+import codecs
 import json
 import math
+import sys
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +32,18 @@ def json_text(value: object) -> str:
 def encodable(text: str) -> bool:
     """Whether a file can hold the text: it has no half of a surrogate pair."""
     return text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)
+
+
+def undecodable(error: UnicodeDecodeError, place: str) -> str:
+    """What to tell of bytes that are no UTF-8.
+
+    Args:
+        error: what decoding ended with; its object begins where the file, or the line, does.
+        place: of the first invalid byte, in words.
+    """
+    if error.object.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "is UTF-16, as Windows' shells write it; save it as UTF-8"
+    return f"invalid UTF-8 at {place}: {error.reason}"
 
 
 def strict_json(data: str | bytes) -> Any:
@@ -85,12 +99,14 @@ def _value(text: str, path: Path | str, number: int | None) -> Any:
         raise
     except json.JSONDecodeError as error:
         kind = "a JSON array" if number is None else "a JSON object on one line"
-        problem = f"not {kind}: {error.msg} at column {error.colno}"
+        # Some of its messages end in "at", for the place that follows.
+        problem = f"not {kind}: {error.msg.removesuffix(' at')} at column {error.colno}"
         raise InputFileError(path, problem, line=number or error.lineno) from None
     except RecursionError:
         raise InputFileError(path, "the JSON is nested too deeply", line=number) from None
-    except ValueError as error:  # an integer of thousands of digits
-        raise InputFileError(path, f"not readable JSON: {error}", line=number) from None
+    except ValueError:
+        digits = sys.get_int_max_str_digits()
+        raise InputFileError(path, f"holds a number of more than {digits} digits", line=number) from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,21 @@ from streamverify.demo_day.cli import monitor as day_monitor
 from streamverify.server.cli import serve
 from streamverify.server.label_cli import label
 
+
+class _Program(TyperGroup):
+    """All commands; what is wrong with an option is told in its own words."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; pydantic, with which newer typers read, puts words of its own before others."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")
+            raise
+
+
 app = typer.Typer(
+    cls=_Program,
     no_args_is_help=True,
     epilog="Try: streamverify demo",
     add_completion=False,

@@ -96,14 +96,23 @@ def asks(question: Callable[..., Sequence[object] | None]) -> Callable[..., None
 def opened(records: str) -> Iterator[Database]:
     """Records that are there: a question must not make an empty file."""
     from streamverify.errors import UsageError  # noqa: PLC0415 - loads pydantic
-    from streamverify.records.database import Database, DatabaseError  # noqa: PLC0415 - an extra
+    from streamverify.records import Database  # noqa: PLC0415 - an extra
 
     database = Database(records)
     if not database.exists:
         raise UsageError(f"there are no records at {database.name}")
+    with usable(database), database:
+        yield database
+
+
+@contextmanager
+def usable(database: Database) -> Iterator[None]:
+    """What goes wrong with the database itself, as one line about it."""
+    from streamverify.errors import UsageError  # noqa: PLC0415 - loads pydantic
+    from streamverify.records.database import DatabaseError  # noqa: PLC0415 - an extra
+
     try:
-        with database:
-            yield database
+        yield
     except DatabaseError as error:
         cause = str(error.orig or error).partition("\n")[0]
         raise UsageError(f"{database.name} cannot be used: {cause}") from None

@@ -27,6 +27,7 @@ from streamverify.console.asking import (
     requester_of,
     safe,
     show_rows,
+    usable,
 )
 from streamverify.console.shell import FAILED, complain, write
 
@@ -188,9 +189,10 @@ def upgrade(*, records: RecordsOption) -> None:
 
     database = Database(records)
     try:
-        before = database.revision
-        database.upgrade()
-        write(f"{database.name}: schema {before or 'none'} -> {database.revision}")
+        with usable(database):
+            before = database.revision
+            database.upgrade()
+            write(f"{database.name}: schema {before or 'none'} -> {database.revision}")
     finally:
         database.close()
 

@@ -14,6 +14,7 @@ import typer
 
 from streamverify.console.evaluate import progress
 from streamverify.console.options import ModelOption, ScorerOption
+from streamverify.console.outputs import refuse_unwritable
 from streamverify.console.shell import complain, write
 
 
@@ -65,6 +66,7 @@ def calibrate(
     from streamverify.evaluate.merging import labelled_dataset  # noqa: PLC0415 - as above
     from streamverify.verifier import Verifier  # noqa: PLC0415 - as above
 
+    refuse_unwritable((labelled, *(labels or ())), {"--out": out, "--curve": curve})
     cases = (
         labelled_dataset(labelled, labels, warn=complain) if labels else read_dataset(labelled, warn=complain)
     )

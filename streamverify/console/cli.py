@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import AsyncIterable, Awaitable, Callable
 from enum import StrEnum
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
@@ -196,7 +197,7 @@ def demo(
     # Time for the passages to be read, as any model takes before its first token.
     source = replay(shown.answer, speed or float("inf"), first_token_after=0.4 if speed else 0.0)
 
-    show = _viewer(f"{shown.title} · {policy}", shown.question, shown)
+    show = _viewer(f"{shown.title} · {policy}", shown.question, shown, whole=not 0 < speed < inf)
 
     async def live() -> None:
         told = verifier.stream(source, shown.sources(), policy=_policy(policy), question=shown.question)

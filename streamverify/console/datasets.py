@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from streamverify.console.judging import JudgeCacheOption, judge_of
+from streamverify.console.outputs import refuse_unwritable
 from streamverify.console.shell import FAILED, complain, write
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def make(
 
     if bool(writer) != bool(writer_model):
         raise UsageError("a writer needs both --writer ADDRESS and --writer-model NAME")
+    refuse_unwritable((passages,), {"--out": out})
     texts = read_passages(passages)
     named = judge_of(writer, writer_model, cache) if writer else None
     if named is None:
@@ -151,6 +153,7 @@ def merge(
     from streamverify.errors import UsageError  # noqa: PLC0415 - loads pydantic
     from streamverify.evaluate import merging, read_dataset  # noqa: PLC0415 - as above
 
+    refuse_unwritable((dataset, *labels), {"--out": out})
     found = merging.merge(read_dataset(dataset, warn=complain), merging.read_labels(labels))
     if min_kappa is not None and found.agreement is None:
         raise UsageError("--min-kappa: there is one annotator, and nobody to agree with")
@@ -182,6 +185,7 @@ def convert(
     from streamverify.evaluate.converting import convert as converted  # noqa: PLC0415 - loads pydantic
     from streamverify.evaluate.converting import write_rows  # noqa: PLC0415 - as above
 
+    refuse_unwritable((file, qrels), {"--out": out})
     rows = converted(file, form, qrels=qrels, warn=complain)
     write_rows(rows, out)
     write(f"{len(rows)} rows")

@@ -121,7 +121,8 @@ def evaluate(
         with judge_of(judge, judge_model, None) or nullcontext() as asked:
             _print(_planned(offline.plan(cases, metrics=names, pack=bundle, embedder=meanings, judge=asked)))
         return
-    ready(html)
+    reports = {"--html": html, "--md": md, "--junit": junit}
+    ready((dataset, gates, settings), {"--out": out, "--json": as_json} | reports)
     asked = judge_of(judge, judge_model, judge_cache)
     judging = Judging(scorer, model, calibration, preset)
     with asked or nullcontext(), progress(len(cases)) as tell, _engine(judging, ray=ray) as engine:

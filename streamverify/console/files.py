@@ -18,7 +18,7 @@ import anyio
 import anyio.lowlevel
 
 from streamverify.errors import InputFileError
-from streamverify.jsonl import Row, json_array, json_object
+from streamverify.jsonl import Row, json_array, json_object, undecodable
 from streamverify.types import Passage
 
 STDIN = "-"
@@ -242,5 +242,5 @@ def _decoded(data: bytes, name: Path | str) -> str:
         return data.decode("utf-8").removeprefix(_BOM)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        problem = f"invalid UTF-8 at byte offset {error.start}: {error.reason}"
+        problem = undecodable(error, f"byte offset {error.start}")
         raise InputFileError(name, problem, line=line) from None

@@ -85,7 +85,8 @@ def agree(
         labelled_dataset(labelled, labels, warn=complain) if labels else read_dataset(labelled, warn=complain)
     )
     named = judge_of(judge, model, cache)
-    assert named is not None
+    if named is None:
+        raise UsageError("a judge needs both --judge ADDRESS and --judge-model NAME")
     kappa: Figure
     with named:
         if criterion == "sentences":

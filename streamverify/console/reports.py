@@ -5,11 +5,13 @@ Before: `program.py` registers the command. After: `evaluate/report/`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from streamverify.console.outputs import refuse_unwritable
 
 if TYPE_CHECKING:
     from streamverify.evaluate.checked import Checked
@@ -50,7 +52,7 @@ def report(
 
     if html is None and md is None and junit is None:
         raise UsageError("nothing to write: give --html, --md or --junit with a path")
-    ready(html)
+    ready((run, gates), {"--html": html, "--md": md, "--junit": junit})
     asked = read_gates(gates) if gates is not None else None
     found = Run.read(run)
     compared = None
@@ -67,13 +69,15 @@ def report(
     )
 
 
-def ready(html: Path | None) -> None:
-    """Refuse a page that could not be written at the end, before anything is scored.
+def ready(reads: Iterable[Path | None], writes: Mapping[str, Path | None]) -> None:
+    """Refuse what could not be written at the end, before anything is scored; see `refuse_unwritable`.
 
     Raises:
-        MissingExtraError: the extra is not installed. Caller.
+        MissingExtraError: the extra that a page needs is not installed. Caller.
+        UsageError: a file cannot be written, or would be written over the input. Caller.
     """
-    if html is not None:
+    refuse_unwritable(reads, writes)
+    if writes.get("--html") is not None:
         from streamverify._extras import require  # noqa: PLC0415 - kept out of start-up
 
         require("jinja2", extra="eval", feature="--html")

@@ -166,6 +166,12 @@ def compare(
             "the runs are over different questions (or other labels for them); --allow-different-cases "
             "compares the cases that both have"
         )
+    known = {*before.header.metrics, *after.header.metrics}
+    if unknown := [name for name in rules.critical if name not in known]:
+        raise UsageError(
+            f"neither run has a metric {unknown[0]!r} to hold to a drop of its own; "
+            f"they have {', '.join(before.header.metrics)}"
+        )
     old, new = ({case.id: case for case in run.cases} for run in (before, after))
     pairs = [one for one in old if one in new]
     if not pairs:

@@ -22,7 +22,7 @@ from types import MappingProxyType
 from typing import Any, NoReturn
 
 from streamverify.errors import InputFileError, UsageError
-from streamverify.jsonl import json_array, json_object
+from streamverify.jsonl import json_array, json_object, undecodable
 
 _JOINED = "|"
 _SOURCED = re.compile(r"deepeval_source=(?P<source>.*?),deepeval_context=(?P<text>.*)", re.DOTALL)
@@ -83,11 +83,13 @@ def convert(
 
 def _text(path: Path) -> str:
     try:
-        if path.stat().st_size > MAX_BYTES:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)  # a device has no size, and may have no end
+        if len(data) > MAX_BYTES:
             raise InputFileError(path, f"is longer than {MAX_BYTES >> 20} MiB")
-        return path.read_text(encoding="utf-8-sig")
+        return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
-        raise InputFileError(path, f"invalid UTF-8 at byte {error.start}: {error.reason}") from None
+        raise InputFileError(path, undecodable(error, f"byte {error.start}")) from None
     except OSError as error:
         raise InputFileError(path, f"cannot be read: {error.strerror or error}") from None
 
@@ -297,5 +299,7 @@ def write_rows(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
     text = "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows)
     try:
         path.write_text(text, encoding="utf-8", newline="\n")
-    except (OSError, UnicodeEncodeError) as error:
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror or error}") from None
+    except UnicodeEncodeError as error:
         raise UsageError(f"{path} cannot be written: {error}") from None

@@ -12,9 +12,10 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from math import isfinite
 from pathlib import Path
 
-from streamverify.errors import UsageError
+from streamverify.errors import InputFileError, UsageError
 from streamverify.evaluate.case import Case
 from streamverify.evaluate.dataset import read_dataset
 from streamverify.evaluate.rows import read_cases
@@ -46,9 +47,13 @@ def split(path: Path, parts: Mapping[str, float], *, seed: int, to: Path) -> dic
         InputFileError: a row is not a case. Caller.
         UsageError: a part stays empty as too many rows share passages, or nothing can be written. Caller.
     """
-    if len(parts) < 2 or min(parts.values()) <= 0 or not all(name.isidentifier() for name in parts):
+    shares = parts.values()
+    sound = len(parts) >= 2 and min(shares) > 0 and isfinite(sum(shares))
+    if not sound or not all(name.isidentifier() for name in parts):
         raise UsageError("name at least two parts, each with a share above 0: train=0.8,test=0.2")
     groups = sorted(together(path), key=lambda ids: _drawn(seed, min(ids)))
+    if not groups:
+        raise InputFileError(path, "there is no case to divide")
     # Large groups first, each to the part that lacks most: small ones then even out what is left.
     groups.sort(key=len, reverse=True)
     whole, total = sum(len(ids) for ids in groups), sum(parts.values())

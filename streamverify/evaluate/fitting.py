@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
 from typing import Literal
 
@@ -216,8 +217,10 @@ def _conformal(picked: Sequence[LabelledScore], rate: float) -> float | None:
 def _costs(miss: float | None, alarm: float | None, per: str | None) -> tuple[float, float] | None:
     if miss is None and alarm is None:
         return None
-    if miss is None or alarm is None or min(miss, alarm) < 0 or not max(miss, alarm) > 0:
-        raise UsageError("the cost of a miss and the cost of a false alarm go together, both 0 or more")
+    if miss is None or alarm is None or min(miss, alarm) < 0 or not 0 < max(miss, alarm) < inf:
+        raise UsageError(
+            "the cost of a miss and the cost of a false alarm go together: numbers of 0 or more, not both 0"
+        )
     if per is not None:
         raise UsageError("a threshold by cost is one for all: leave out `per`")
     return miss, alarm

@@ -241,7 +241,7 @@ def _whole_lines(file: BinaryIO, path: Path) -> Iterator[tuple[int, int, bytes]]
 def _start(line: bytes, path: Path) -> dict[str, Any]:
     try:
         value = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):  # the second of what is nested too deeply
         value = None
     if not isinstance(value, dict) or "journal" not in value or not isinstance(value.get("header"), dict):
         raise InputFileError(path, "exists and is no journal of an evaluation; choose another file", line=1)

@@ -24,7 +24,7 @@ from streamverify.evaluate.dataset import Dataset, read_dataset
 from streamverify.evaluate.dividing import moved
 from streamverify.evaluate.labels import Labelled, tasks
 from streamverify.evaluate.rows import MAX_LINE, read_cases
-from streamverify.jsonl import json_object
+from streamverify.jsonl import json_object, undecodable
 from streamverify.types import Label
 
 K = TypeVar("K", str, int)
@@ -122,7 +122,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str, bool]]:
                 except UnicodeDecodeError as error:
                     if torn:
                         return  # cut within a character
-                    problem = f"invalid UTF-8 at byte {error.start} of the line: {error.reason}"
+                    problem = undecodable(error, f"byte {error.start} of the line")
                     raise InputFileError(path, problem, line=number) from None
                 if line.strip():
                     yield number, line, torn

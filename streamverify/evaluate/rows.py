@@ -31,7 +31,7 @@ from streamverify.events import (
     StreamOpened,
     read_event,
 )
-from streamverify.jsonl import Row, json_object
+from streamverify.jsonl import Row, json_object, undecodable
 from streamverify.passages import passages_from
 from streamverify.types import CitationFinding, Label, Passage
 
@@ -86,7 +86,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
                 try:
                     text = data.decode("utf-8")
                 except UnicodeDecodeError as error:
-                    problem = f"invalid UTF-8 at byte {error.start} of the line: {error.reason}"
+                    problem = undecodable(error, f"byte {error.start} of the line")
                     raise InputFileError(path, problem, line=number) from None
                 text = text.removeprefix(_BOM) if number == 1 else text
                 if text.strip():

@@ -28,6 +28,9 @@ from streamverify.evaluate.records import FORMAT, CaseRecord, Header, MetricReco
 from streamverify.evaluate.result import CaseResult, to_json
 from streamverify.figure import Aggregate, Figure, Interval, NotComputed, Spread
 
+MAX_BYTES = 1 << 30
+"""Of a run's file; one of a million cases holds half of that."""
+
 
 @dataclass(frozen=True)
 class Run:
@@ -152,11 +155,13 @@ class Run:
         try:
             with Path(path).open("rb") as file:
                 start = file.read(len(JOURNAL))
-                rest = b"" if start == JOURNAL else file.read()
+                rest = b"" if start == JOURNAL else file.read(MAX_BYTES + 1)
         except OSError as error:
             raise InputFileError(path, f"cannot be read: {error.strerror or error}") from None
         if start == JOURNAL:
             return cls(*read_journal(Path(path)))
+        if len(rest) > MAX_BYTES:  # a device may have no end
+            raise InputFileError(path, f"not a run: longer than {MAX_BYTES >> 20} MiB")
         return cls.from_text(start + rest, path)
 
     @classmethod

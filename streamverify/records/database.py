@@ -5,6 +5,7 @@ Before: `store.py`, `reader.py`, the commands. After: SQLAlchemy.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -74,7 +75,8 @@ class Database:
     @property
     def exists(self) -> bool:
         """Whether there is a file; a server's database is taken to be there."""
-        return self._is_postgres or Path(self.url.database or "").is_file()
+        # Unlike `Path.is_file`, this takes a name that is too long for one that is not there.
+        return self._is_postgres or os.path.isfile(self.url.database or "")  # noqa: PTH113
 
     def prepare(self) -> None:
         """Set the schema up where there is none, and refuse one of another version.
