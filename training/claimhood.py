@@ -4,8 +4,9 @@
     python -m training.claimhood fit              fit on all development sets and write the weights
 
 Logistic regression with an L2 penalty, by conjugate gradients inside Newton's method, in plain NumPy. The
-rows are `tests/claims/claimhood.jsonl`, `sets/claimhood_more.jsonl.gz`, `sets/claimhood_wide.jsonl.gz`, and
-2,000 plain claims from the answers in `sets/`, which weigh less. The held-out sets are never read here.
+rows are `tests/claims/claimhood.jsonl`, those of three sets in `sets/` (`claimhood_more`, `claimhood_wide`,
+`claimhood_varied`), and 2,000 plain claims of the answers there, which weigh less. The held-out sets are
+never read here.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ SETS = {
     "dev": HERE.parent / "tests/claims/claimhood.jsonl",
     "more": HERE / "sets/claimhood_more.jsonl.gz",
     "wide": HERE / "sets/claimhood_wide.jsonl.gz",
+    "varied": HERE / "sets/claimhood_varied.jsonl.gz",
 }
 ANSWERS = ("replies", "ordinary_a", "ordinary_b", "contrasts")
 PLAIN = 2000

@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import lru_cache
 from math import sqrt
+from typing import NamedTuple
 
-from streamverify.claims import conversation
+from streamverify.claims import alike, conversation
 from streamverify.claims.lexicon import FUNCTION, classes
 from streamverify.text.list_marks import is_item
 from streamverify.types import SentenceKind
@@ -57,51 +59,74 @@ def _tokens(text: str) -> list[str]:
     ]
 
 
-def _blanked(token: str) -> str:
-    """A word that carries grammar, or the mark for one that carries content."""
-    return token if token in FUNCTION or not token[0].isalpha() else "_"
+class _Token(NamedTuple):
+    """What a token is written as: a word that carries grammar stays, one that carries content is replaced."""
+
+    blanked: str
+    """By one mark for all."""
+    classed: str
+    """By its first class in the lexicon, where it has one."""
+    alike: str
+    """By its family of groups of words."""
+    own: tuple[str, ...]
+    """Names of features of the word by itself."""
 
 
-def _classed(token: str) -> str:
-    """Likewise, with the class of a content word where it has one."""
-    if token in FUNCTION or not token[0].isalpha():
-        return token
-    return next(iter(classes(token)), "_")
+@lru_cache(maxsize=8192)
+def _known(token: str) -> _Token:
+    if not token[0].isalpha():
+        return _Token(token, token, token, ())
+    group = alike.installed().of(token)
+    own = () if group is None else (f"g{group[0]}", f"f{group[1]}")
+    if len(token) > 4:
+        own = (*own, "x" + token[-3:], *(["p" + token[:4]] if len(token) > 5 else []))
+    if token in FUNCTION:
+        return _Token(token, token, token, own)
+    return _Token("_", next(iter(classes(token)), "_"), "#" if group is None else f"#{group[1]}", own)
 
 
 def _of_words(found: dict[str, float], tokens: Sequence[str]) -> None:
     share = 1 / sqrt(max(len(tokens), 1))
-    blanked = ["<", *map(_blanked, tokens), ">"]
-    classed = ["<", *map(_classed, tokens), ">"]
+    known = [*map(_known, tokens)]
+    blanked = ["<", *(one.blanked for one in known), ">"]
+    classed = ["<", *(one.classed for one in known), ">"]
+    akin = ["<", *(one.alike for one in known), ">"]
     for count, name, sequence, weight in (
         (1, "w", ["<", *tokens, ">"], 1.5 * share),
         (2, "w", ["<", *tokens, ">"], 1.5 * share),
-        (2, "s", blanked, share),
         (3, "s", blanked, share),
-        (2, "k", classed, share),
         (3, "k", classed, share),
         (4, "k", classed, share),
+        (2, "a", akin, share),
+        (3, "a", akin, share),
     ):
         for place in range(len(sequence) - count + 1):
             found[name + " ".join(sequence[place : place + count])] += weight
-    for token in tokens:
-        if token[0].isalpha() and len(token) > 4:
-            found["x" + token[-3:]] += share
-            if len(token) > 5:
-                found["p" + token[:4]] += share
+    for one in known:
+        for name in one.own:
+            found[name] += 1.5 * share if name[0] == "g" else share
     for name in {name for token in tokens for name in classes(token)}:
         found["has " + name] += 0.5
 
 
 def _of_ends(found: dict[str, float], tokens: Sequence[str]) -> None:
     first, last = tokens[:4], tokens[-4:]
-    blanked, end, classed = [*map(_blanked, first)], [*map(_blanked, last)], [*map(_classed, first)]
-    for count in range(1, 5):
-        found["^" + " ".join(first[:count])] += 1
-        found["~^" + " ".join(blanked[:count])] += 1
-        found["k^" + " ".join(classed[:count])] += 1
-        found["$" + " ".join(last[-count:])] += 0.7
-        found["~$" + " ".join(end[-count:])] += 0.5
+    begin, end = [*map(_known, first)], [*map(_known, last)]
+    for name, sequence, weight in (
+        ("^", first, 1.0),
+        ("~^", [one.blanked for one in begin], 1.0),
+        ("k^", [one.classed for one in begin], 1.0),
+        ("a^", [one.alike for one in begin], 1.0),
+    ):
+        for count in range(1, 5):
+            found[name + " ".join(sequence[:count])] += weight
+    for name, sequence, weight in (
+        ("$", last, 0.7),
+        ("~$", [one.blanked for one in end], 0.5),
+        ("a$", [one.alike for one in end], 0.5),
+    ):
+        for count in range(1, 5):
+            found[name + " ".join(sequence[-count:])] += weight
 
 
 def _of_silence(found: dict[str, float], tokens: Sequence[str]) -> None:
@@ -156,7 +181,7 @@ def _of_clauses(found: dict[str, float], text: str) -> None:
         purpose = talk.value if talk is not None else "world"
         purposes.append(purpose)
         tokens = _tokens(clause.text[:_LONGEST])
-        classed = [*map(_classed, tokens[:3])]
+        classed = [_known(token).classed for token in tokens[:3]]
         side = "later " if place else "first "
         for count in (1, 2, 3):
             found[side + " ".join(classed[:count])] += 0.6

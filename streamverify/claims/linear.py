@@ -28,7 +28,7 @@ from streamverify.claims.nonclaims import Reason
 from streamverify.errors import ModelChecksumError, ModelContractError
 from streamverify.types import SentenceKind
 
-BUCKETS = 1 << 16
+BUCKETS = 1 << 17
 """Weights for claim or no claim."""
 REASON_BUCKETS = 1 << 12
 """Weights for each reason."""

@@ -66,8 +66,8 @@ def read(
         ruled = ClaimReading(None, Reason.HEADING)
     else:
         ruled = _read_prose(text, sentence, previous[-LOOK_BACK:], markers)
-    if not learned or ruled.reason is Reason.EMPTY or detect(text.text) not in (None, "en"):
-        return ruled  # there is nothing to weigh, or it was not learned
+    if not learned or ruled.reason is Reason.EMPTY:
+        return ruled  # there is nothing to weigh
     return _weighed(ruled, text, sentence, previous[-LOOK_BACK:], markers)
 
 
@@ -77,18 +77,20 @@ _BARS = {
     Reason.QUESTION: 3.0,
     Reason.REFERENCE: 3.0,
     Reason.HEADING: 2.0,
-    Reason.LEAD_IN: 0.0,
+    Reason.LEAD_IN: -0.5,
 }
 """Log odds that a sentence must reach to be a claim against the rules, by the reason they give. What an
 abstention is about is put to the passages anyway; the next three are hardly ever wrong; of headings with a
 name or a year too little was learned; of lead-ins more than the rules know."""
 _BAR = 0.5
 """Likewise for the other reasons."""
-_FEW = 5
-"""Words of a sentence below which the rules alone decide that it claims something: "Two here."."""
-_FLOOR = -0.75
+_FLOOR = -0.5
 """Log odds at which what the rules take for a claim is none. Below even odds: a claim that nobody checks is
 worse than a courtesy that is checked."""
+_FEW = 5
+"""Words of a sentence below which there is little to go by: "Two here."."""
+_FEW_FLOOR = -1.5
+"""Likewise for such a sentence, unless it ends in an exclamation mark."""
 
 
 def _weighed(
@@ -103,13 +105,16 @@ def _weighed(
 
     before = previous[-1].text if previous else ""
     found = linear.installed().weigh(sentence.text, sentence.kind, before)
-    bar = _FLOOR if ruled.reason is None else _BARS.get(ruled.reason, _BAR)
+    few = len(text.text.split()) < _FEW and not text.text.rstrip().endswith("!")
+    floor = _FEW_FLOOR if few else _FLOOR
+    bar = floor if ruled.reason is None else _BARS.get(ruled.reason, _BAR)
     if (found.log_odds > bar) == (ruled.claim is not None):
         return ruled
+    if detect(text.text) not in (None, "en"):
+        return ruled  # that was not learned; asked late, since it takes longer than all the rest
     if ruled.claim is not None:
-        short = len(text.text.split()) < _FEW and not text.text.rstrip().endswith("!")
-        if short or conversation.adds_fact(text.text):
-            return ruled  # too little to go by; or a fact behind a courtesy, which is never lost
+        if len(text.text.split()) == 1 or conversation.adds_fact(text.text):
+            return ruled  # a word may be the whole answer; a fact behind a courtesy is never lost
         return ClaimReading(None, found.reason, abstains=found.reason is Reason.ABSTENTION)
     item = sentence.kind is SentenceKind.LIST_ITEM or is_item(sentence.text)
     text = _in_context(_without_frame(text), item, previous, markers)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamverify.claims import linear
+from streamverify.claims import alike, linear
 from streamverify.claims.features import features
 from streamverify.claims.linear import BUCKETS, REASON_BUCKETS, REASONS, Linear
 from streamverify.claims.reader import read
@@ -69,6 +69,36 @@ def test_weights_of_another_shape_are_refused():
     )
     with pytest.raises(ModelContractError, match="shapes"):
         linear.unpack(linear.pack(small))
+
+
+def test_words_of_one_group_share_a_feature_and_groups_come_back_from_their_file() -> None:
+    groups = alike.installed()
+    assert groups.of("glad") == groups.of("pleased") is not None
+    assert groups.of("qqqqq") is None
+    content = Path(alike.__file__).with_name(alike.FILE).read_bytes()
+    assert alike.unpack(content) == groups
+    assert alike.pack(groups.group, groups.family) == content
+
+
+@pytest.mark.parametrize("content", [b"", b"nothing", alike.pack({1: 3}, [0])])
+def test_what_holds_no_groups_is_refused(content: bytes) -> None:
+    with pytest.raises(ModelContractError, match="holds"):
+        alike.unpack(content)
+
+
+def test_groups_that_were_changed_are_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / alike.SUM).write_bytes(Path(alike.__file__).with_name(alike.SUM).read_bytes())
+    (tmp_path / alike.FILE).write_bytes(alike.pack({1: 0}, [0]))
+    with pytest.raises(ModelChecksumError, match=alike.FILE):
+        alike.opened(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text", ["Rossini.", "Rule a is so.", "The guide has *all* steps.", "Doors open at six."]
+)
+def test_few_words_that_state_something_are_a_claim(text: str) -> None:
+    (sentence,) = segment(text)
+    assert read(sentence).claim is not None
 
 
 def test_a_feature_has_the_same_place_in_every_process():
@@ -136,12 +166,14 @@ def test_talk_that_no_rule_knows_claims_nothing_and_says_why(text, reason):
 
 
 FLOORS = {
-    "claimhood_more": (0.94, 0.02),
-    "claimhood_wide": (0.94, 0.03),
-    "claimhood_heldout": (0.91, 0.05),
-    "claimhood_wide_heldout": (0.86, 0.07),
+    "claimhood_more": (0.97, 0.02),
+    "claimhood_wide": (0.97, 0.03),
+    "claimhood_varied": (0.97, 0.03),
+    "claimhood_heldout": (0.93, 0.05),
+    "claimhood_wide_heldout": (0.88, 0.07),
+    "claimhood_varied_heldout": (0.89, 0.09),
 }
-"""Share that is right at least, and of claims lost at most: a little below what was measured. The last two
+"""Share that is right at least, and of claims lost at most: a little below what was measured. The last three
 were never fitted to; a change that lowers them is worse, one that was chosen to raise them is forbidden."""
 
 
@@ -164,6 +196,6 @@ def test_sentences_are_told_apart_at_the_measured_rate(name):
             )
         )
     right, lost = FLOORS[name]
-    assert len(cases) >= 400
+    assert len(cases) >= 290
     assert sum(map(bool.__eq__, found, wanted)) >= right * len(cases)
     assert sum(claim and not seen for claim, seen in zip(wanted, found, strict=True)) <= lost * sum(wanted)

@@ -92,7 +92,7 @@ def test_runs_are_compared(tmp_path, capsys):
         (["evaluate", "{data}", "--gates", "none.toml"], "no such file"),
         (["evaluate", "{data}", "--baseline", "none.json"], "cannot be read"),
         (["evaluate", "{data}", "--policy", "strict"], "no policy 'strict'"),
-        (["evaluate", "{data}", "--out", "{data}"], "no journal"),
+        (["evaluate", "{data}", "--out", "{data}"], "is what is read here"),
         (["compare", "{data}", "{data}"], "not a run"),
         (["compare", "{data}", "{data}", "--critical", "x=y"], "is no number"),
         (["ab", "size", "--effect", "0"], "effect"),
