@@ -68,7 +68,7 @@ def test_what_is_said_of_functions_and_patterns_is_of_some_that_exist():
 def test_patterns_are_found_wherever_they_stand():
     names = set(patterns.patterns())
     assert len(names) > 200
-    assert "checks.index._CAPITALISED" in names  # in a module
+    assert "checks.source_text._CAPITALISED" in names  # in a module
     assert any(name.startswith("citations.markers._CLOSING[") for name in names)  # in a table
     assert any(name.endswith("_OPENING.whole") for name in names)  # in a value
     assert any(re.fullmatch(r"citations\.bibliography:\d+", name) for name in names)  # in a function
