@@ -137,6 +137,7 @@ def run_server(
     judges: str = "",
     sockets: Sequence[socket] | None = None,
     share: Share | None = None,
+    beat: Callable[[], object] | None = None,
 ) -> None:
     """Serve until told to stop; blocking, in the main thread.
 
@@ -146,6 +147,7 @@ def run_server(
         judges: token of the judging page.
         sockets: that listen already; None to listen where the options say.
         share: of the machine, where other processes serve beside this one.
+        beat: called by the event loop every second; must not wait.
 
     Raises:
         UsageError: as `ServeOptions.settings`, or records cannot be opened. Operator.
@@ -191,7 +193,7 @@ def run_server(
             access_log=False,
             server_header=False,
         )
-        server = Process(config, drain, seconds=options.drain_seconds, tell=tell)
+        server = Process(config, drain, seconds=options.drain_seconds, tell=tell, beat=beat)
         server.run(sockets=None if sockets is None else list(sockets))
     finally:
         _close(tracing, online, recorded, tell)

@@ -22,6 +22,7 @@ import uvicorn
 
 from streamverify.server.drain import LAST_WORDS, Drain
 
+BEAT_SECONDS = 1.0
 _LEFT = 2
 """Seconds that uvicorn waits for connections of clients that read nothing any more."""
 
@@ -30,7 +31,13 @@ class Process(uvicorn.Server):
     """A server that drains before it stops."""
 
     def __init__(
-        self, config: uvicorn.Config, drain: Drain, *, seconds: float, tell: Callable[[str], object]
+        self,
+        config: uvicorn.Config,
+        drain: Drain,
+        *,
+        seconds: float,
+        tell: Callable[[str], object],
+        beat: Callable[[], object] | None = None,
     ) -> None:
         """Nothing runs yet.
 
@@ -39,10 +46,11 @@ class Process(uvicorn.Server):
             drain: of the application.
             seconds: that answers may go on once the server was told to stop; 0 interrupts them at once.
             tell: called with what the operator may want to know: where it listens, that it stops.
+            beat: called by the event loop every second, so that somebody sees it turn; must not wait.
         """
         super().__init__(config)
         config.timeout_graceful_shutdown = _LEFT
-        self._drain, self._seconds, self._tell = drain, seconds, tell
+        self._drain, self._seconds, self._tell, self._beat = drain, seconds, tell, beat
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def startup(self, sockets: list[socket] | None = None) -> None:
@@ -57,6 +65,8 @@ class Process(uvicorn.Server):
         self._loop = asyncio.get_running_loop()
         async with anyio.create_task_group() as group:
             group.start_soon(self._stop)
+            if self._beat is not None:
+                group.start_soon(self._beats, self._beat)
             await super().main_loop()
             group.cancel_scope.cancel()
 
@@ -69,6 +79,11 @@ class Process(uvicorn.Server):
         else:
             # The handler may have interrupted the very loop it wakes.
             self._loop.call_soon_threadsafe(self._drain.begin)
+
+    async def _beats(self, beat: Callable[[], object]) -> None:
+        while True:
+            beat()
+            await anyio.sleep(BEAT_SECONDS)
 
     async def _stop(self) -> None:
         await self._drain.beginning()

@@ -1,6 +1,7 @@
 """The parent of `streamverify serve --workers N`: one listening socket, and N processes that accept from it.
 
     start      the socket is bound here; each worker is given it, and told what to do, on its standard input
+    a worker hangs    its event loop says nothing for a minute: told, killed, and so ended
     a worker ended    told, and another is started; sooner each time it had lived, later where it dies at once
     SIGTERM or SIGINT    every worker drains as `process.py` does; again: all stop at once
     this process killed    its workers see their standard input end, and drain
@@ -24,8 +25,10 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 
 from streamverify.server.launch import SERVES, Tell
 
-STARTED, TOLD = "started", "told"
-"""What a line of a worker's says: that it accepts, or something for the operator."""
+STARTED, TOLD, ALIVE = "started", "told", "alive"
+"""What a line of a worker's says: that it accepts, a word for the operator, that its event loop turns."""
+HANG_SECONDS = 60.0
+"""That a worker may say nothing once it accepts: a loop that is only busy turns long before."""
 
 _SHORT_LIFE, _LONGEST_PAUSE = 5.0, 30.0
 """Seconds a worker must live to be started again at once, and the longest wait of one that does not."""
@@ -162,13 +165,31 @@ class Supervisor:
         return worker
 
     async def _listen(self, number: int, worker: Process, lines: BufferedByteReceiveStream) -> None:
-        """Take what a worker says until it ends."""
+        """Take what a worker says until it ends, or has hung."""
+        silent = 0
         with suppress(anyio.EndOfStream, anyio.IncompleteRead, anyio.BrokenResourceError):
             while True:
-                kind, text = json.loads(await lines.receive_until(b"\n", _LONGEST_LINE))
+                line = None
+                watched = worker.pid in self._accepting and not self._stopping.is_set()
+                with anyio.move_on_after(HANG_SECONDS / 2 if watched else None):
+                    line = await lines.receive_until(b"\n", _LONGEST_LINE)
+                if line is None:
+                    # Twice, for this process may have been the one that was stopped: then there is something
+                    # to read the second time.
+                    silent += 1
+                    if silent == 2 and not self._stopping.is_set():
+                        self._tell(
+                            f"worker {number} (process {worker.pid}) hung for {HANG_SECONDS:g} s: killed"
+                        )
+                        with suppress(ProcessLookupError):
+                            worker.kill()
+                        return
+                    continue
+                silent = 0
+                kind, text = json.loads(line)
                 if kind == STARTED:
                     self._accepts(number, worker)
-                else:
+                elif kind == TOLD:
                     self._tell(f"worker {number}: {text}")
 
     def _accepts(self, number: int, worker: Process) -> None:

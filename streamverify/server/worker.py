@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import shutil
 import signal
 import sys
 import threading
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from socket import socket
 from typing import Any, Self
@@ -25,7 +27,7 @@ from streamverify.printing import printable
 from streamverify.scorers.named import Share
 from streamverify.server.launch import SERVES, ServeOptions, run_server
 from streamverify.server.online import OnlineOptions
-from streamverify.server.supervisor import STARTED, TOLD
+from streamverify.server.supervisor import ALIVE, STARTED, TOLD
 
 FAILED = 2
 """What a worker ends with that cannot start as it was told to."""
@@ -93,11 +95,20 @@ def main() -> int:
             judges=orders.judges,
             sockets=[socket(fileno=int(sys.argv[1]))],
             share=Share(windows=windows, threads=orders.threads),
+            beat=partial(_beat, supervisor),
         )
     except StreamVerifyError as error:
         tell(str(error))
         return FAILED
     return 0
+
+
+def _beat(supervisor: int) -> None:
+    """Say that the event loop turns."""
+    # A supervisor that is stopped reads nothing, and must not stop this process's event loop with it.
+    if select.select([], [supervisor], [], 0)[1]:
+        with suppress(BrokenPipeError):  # it was killed, which `_watch` sees
+            os.write(supervisor, f"{json.dumps([ALIVE, ''])}\n".encode())
 
 
 def _watch(orders: Orders) -> None:

@@ -209,6 +209,20 @@ def test_a_worker_that_is_killed_is_started_again_and_metrics_records_and_the_en
         assert kept in range(8 + 6, 14 + 6 + 1)  # who is killed writes nothing more
 
 
+@pytest.mark.slow  # a minute
+@pytest.mark.timeout(600)
+def test_a_worker_that_hangs_is_killed_and_another_takes_its_place(serve):
+    served = serve()
+    os.kill(served.workers[1], signal.SIGSTOP)
+    assert f"(process {served.workers[1]}) hung for 60 s: killed" in served.until("worker 2")
+    assert "was ended by SIGKILL; another" in served.until("worker 2")
+    assert int(served.until("worker 2 is process").split()[-1]) != served.workers[1]
+    assert not gone(served.workers[0])
+    assert {served.answer()["outcome"] for _ in range(4)} == {"finished"}
+    served.process.terminate()
+    assert served.end() == 0
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_workers_stop_when_their_supervisor_is_killed_and_take_its_folders_away(serve):
