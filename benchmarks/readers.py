@@ -179,6 +179,7 @@ NOT_READERS: dict[str, str] = {
     "citations.metrics.citation_metrics": "counts verdicts",
     "citations.metrics.citation_precision": "counts ids",
     "citations.metrics.multi_source_coverage": "counts ids",
+    "claims.alike.unpack": "reads a file of the package",
     "claims.coreference.is_possessive": "looks at one word",
     "text.words.alternatives": "makes a pattern of a table",
     "text.words.stems_of_content": "of words",

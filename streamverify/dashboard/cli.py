@@ -84,18 +84,20 @@ def dashboard(
     shown = token or secrets.token_urlsafe(24)
     may_look = _people(people, shown, user, roles, tenant)
     held = None if gates is None else read_gates(gates)
+    told = alerts.rules_from(alerts.DEFAULTS) if rules is None else alerts.read_rules(rules)
+    since = Window(*ends_from(reference)) if reference else None
+    length = length_from(window)
     with opened(records) as database:
         file = database.url.database if database.url.get_backend_name() == "sqlite" else None
-    own = None if file is None or moment is not None else Path(f"{file}.dashboard.json")
-    watched = Watched(
-        rules=alerts.rules_from(alerts.DEFAULTS) if rules is None else alerts.read_rules(rules),
-        reference=Window(*ends_from(reference)) if reference else None,
-        length=length_from(window),
-        memory=own if state is None else state,
-        checks=None if file is None or moment is not None else Path(f"{file}.alerts.json"),
-        asked="" if rules is None else str(rules.resolve()),
-    )
-    with opened(records) as database:
+        own = None if file is None or moment is not None else Path(f"{file}.dashboard.json")
+        watched = Watched(
+            rules=told,
+            reference=since,
+            length=length,
+            memory=own if state is None else state,
+            checks=None if file is None or moment is not None else Path(f"{file}.alerts.json"),
+            asked="" if rules is None else str(rules.resolve()),
+        )
         waiting = hours.behind_by(database)
         if waiting > hours.PORTION:
             complain(f"{waiting:,} entries of the records are summed up first")

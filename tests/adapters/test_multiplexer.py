@@ -162,7 +162,7 @@ async def test_reports_stand_in_the_order_in_which_their_texts_began():
 
 @pytest.mark.anyio
 async def test_an_ended_channel_tells_its_text_before_the_others_end():
-    chunks = [Chunk(0, "A wrong wheel"), Chunk(0, mark="end"), Chunk(1, "The mill")]
+    chunks = [Chunk(0, "A wrong wheel turns"), Chunk(0, mark="end"), Chunk(1, "The mill")]
     provider = Provider(chunks, endless=True)
     async with verifier_of() as verifier:
         options = {"verifier": verifier, "policy": Redact(placeholder="▮")}
