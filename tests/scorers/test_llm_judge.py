@@ -24,8 +24,7 @@ class Judge:
         self.requests: list[dict] = []
         self.behave = good
         self.under_way = self.most = 0
-        self.gone = threading.Event()
-        self.arrived = threading.Event()
+        self.gone, self.arrived = threading.Event(), threading.Event()
 
     async def complete(self, request):
         body = await request.json()
@@ -45,9 +44,8 @@ class Judge:
 def completion(content):
     message = {"role": "assistant", "content": content}
     choice = {"index": 0, "finish_reason": "stop", "message": message}
-    return JSONResponse(
-        {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
-    )
+    whole = {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
+    return JSONResponse(whole)
 
 
 def judgement(data, **changes):
