@@ -2,10 +2,13 @@
 
     python benchmarks/ablation.py                 some minutes
     python benchmarks/ablation.py --answers 2     fewer claims
+    python benchmarks/ablation.py --rounds 12 --only signed three
+                                                  rows of the third table that begin so, in more rounds
 
-The first table is one run of the graph over a claim. The second is a claim as the scorer takes it, and with
-the deterministic checks beside it; passages are known, nothing is remembered of the claim. Processor time;
-what is compared runs in turn, and the least of several rounds is told: other work on the machine only adds.
+The first table is one run of the graph over a claim, the second several passes of a claim one after the
+other and together. The third is a claim as the scorer takes it, and with the deterministic checks beside it;
+passages are known, nothing is remembered of the claim. Processor time; what is compared runs in turn, and the
+least of several rounds is told: other work on the machine only adds.
 """
 
 from __future__ import annotations
@@ -48,8 +51,8 @@ def loaded(
     """Graphs opened meanwhile are changed so and run so."""
     before = premise_graph.turned, runtime._options  # noqa: SLF001 - what the library itself would take
 
-    def made() -> ort.SessionOptions:
-        found = before[1]()
+    def made(*, as_written: bool = False) -> ort.SessionOptions:
+        found = before[1](as_written=as_written)
         if options is not None:
             options(found)
         return found
@@ -68,7 +71,7 @@ def graphs() -> dict[str, PremiseGraph]:
 
     def opened(name: str, **how: Any) -> None:
         with loaded(**how):
-            found[name] = PremiseGraph(file)
+            found[name] = PremiseGraph(file, packed_passes=False)
 
     opened("unsigned weights", change=_same)
     opened("signed weights, as shipped")
@@ -110,16 +113,56 @@ def single_runs() -> None:
         print(f"| {name} | {' | '.join(cells)} | {'yes' if same[name] else 'no'} |")
 
 
-def scorers() -> dict[str, PremiseCachedScorer]:
-    """The scorer with each step alone."""
+def several_passes() -> None:
+    """The second table."""
+    rng, abort = np.random.default_rng(1), Abort()
+    graph = PremiseGraph(embedded() / "model.int8.onnx")
+    windows = [graph.encode(rng.integers(1000, 20_000, 128).tolist(), abort=abort) for _ in range(3)]
+    passes = {
+        "two windows": [[windows[0]], [windows[1]]],
+        "a window, all": [[windows[0]], windows],
+        "two windows, all": [[windows[0]], [windows[1]], windows],
+        "three windows, all": [[windows[0]], [windows[1]], [windows[2]], windows],
+    }
+    took: dict[tuple[int, str, bool], list[float]] = {}
+    same = dict.fromkeys(passes, True)
+    for _ in range(ROUNDS):
+        for count in TOKENS:
+            claim = rng.integers(1000, 20_000, count).tolist()
+            for name, groups in passes.items():
+                start = time.thread_time()
+                apart = [graph.read(claim, group, abort=abort) for group in groups]
+                between = time.thread_time()
+                together = graph.read_several(claim, groups, abort=abort)
+                took.setdefault((count, name, False), []).append(between - start)
+                took.setdefault((count, name, True), []).append(time.thread_time() - between)
+                for one, other in zip(apart, together, strict=True):
+                    same[name] &= all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+    columns = [f"{count} tokens, {how}" for count in TOKENS for how in ("apart", "together", "ratio")]
+    print(f"\n| CPU ms of passes | {' | '.join(columns)} | same bits |\n|---|{'---|' * (len(columns) + 1)}")
+    for name in passes:
+        cells = []
+        for count in TOKENS:
+            apart_took, together_took = took[count, name, False], took[count, name, True]
+            ratio = median(b / a for a, b in zip(apart_took, together_took, strict=True))
+            cells += [f"{min(apart_took) * 1e3:.2f}", f"{min(together_took) * 1e3:.2f}", f"{ratio:.2f}"]
+        print(f"| {name} | {' | '.join(cells)} | {'yes' if same[name] else 'no'} |")
+
+
+def scorers(only: Sequence[str]) -> dict[str, PremiseCachedScorer]:
+    """The scorer with each step alone; those whose names begin so."""
     found = {}
     for name, change, how in (
-        ("unsigned weights, every pass", _same, {"early_exit": False}),
-        ("early exit alone", _same, {}),
-        ("signed weights alone", turned, {"early_exit": False}),
-        ("both, as shipped", turned, {}),
-        ("both, windows in half precision", turned, {"cache_precision": "float16"}),
+        ("unsigned weights, every pass", _same, {"early_exit": False, "packed_passes": False}),
+        ("early exit alone", _same, {"packed_passes": False}),
+        ("signed weights alone", turned, {"early_exit": False, "packed_passes": False}),
+        ("packed passes alone", _same, {"early_exit": False}),
+        ("signed weights and early exit", turned, {"packed_passes": False}),
+        ("three steps, as shipped", turned, {}),
+        ("three steps, windows in half precision", turned, {"cache_precision": "float16"}),
     ):
+        if not name.startswith(tuple(only)):
+            continue
         with loaded(change):
             found[name] = PremiseCachedScorer(threads=1, **how)
     return found
@@ -157,13 +200,13 @@ def jobs(scorer: PremiseCachedScorer, answers: int) -> list[Job]:
     return found
 
 
-def claims(answers: int) -> None:
-    """The second table."""
-    of = scorers()
+def claims(answers: int, rounds: int, only: Sequence[str]) -> None:
+    """The third table."""
+    of = scorers(only)
     put = {name: jobs(scorer, answers) for name, scorer in of.items()}
     took: dict[tuple[str, int], list[list[float]]] = {}
     passes = dict.fromkeys(of, 0)
-    for turn in range(4):  # the first makes everything warm
+    for turn in range(rounds + 1):  # the first makes everything warm
         for name, each in put.items():
             for kind in range(2):
                 times = []
@@ -194,10 +237,14 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--answers", type=int, default=4)
+    parser.add_argument("--rounds", type=int, default=3, help="of the third table")
+    parser.add_argument("--only", nargs="*", metavar="BEGINNING", help="rows of the third table alone")
     options = parser.parse_args()
     print(describe())
-    single_runs()
-    claims(options.answers)
+    if options.only is None:
+        single_runs()
+        several_passes()
+    claims(options.answers, options.rounds, options.only or [""])
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ from pathlib import Path
 
 from machine import describe
 from streamverify import Verifier
+from streamverify.console.turns import short_turns
 from streamverify.evaluate import evaluate, read_dataset
 from streamverify.scorers.premise_cached import PremiseCachedScorer
 from streamverify.scorers.protocol import Abort, Claim, ClaimScore, Prepared, Window
@@ -87,8 +88,8 @@ class Recorder:
         return self._scorer.score(prepared, claims, abort=abort)
 
 
-def scorer_alone(calls: Sequence[tuple[Sequence[Window], list[Sequence[Claim]]]]) -> float:
-    """Seconds that the calls take by themselves, one answer a thread."""
+def scorer_alone(calls: Sequence[tuple[Sequence[Window], list[Sequence[Claim]]]]) -> tuple[float, float]:
+    """Seconds that the calls take by themselves, one answer a thread: of the clock and of the processors."""
     scorer = PremiseCachedScorer()
 
     def answer(call: tuple[Sequence[Window], list[Sequence[Claim]]]) -> None:
@@ -99,11 +100,11 @@ def scorer_alone(calls: Sequence[tuple[Sequence[Window], list[Sequence[Claim]]]]
 
     with ThreadPoolExecutor(os.cpu_count()) as threads:
         list(threads.map(answer, calls[:2]))  # warm
-        start = time.perf_counter()
+        cpu, start = _cpu(), time.perf_counter()
         list(threads.map(answer, calls))
-        took = time.perf_counter() - start
+        took, spent = time.perf_counter() - start, _cpu() - cpu
     scorer.close()
-    return took
+    return took, spent
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +147,8 @@ def pair(answers: int, folder: Path) -> Pair:
     if run.errors:
         raise SystemExit(f"{len(run.errors)} cases went wrong: {run.errors[0].error}")
     calls = list(scorer.calls.values())
-    cpu = _cpu()
-    alone = scorer_alone(calls)
     claims = sum(len(claims) for _, made in calls for claims in made)
-    return Pair(took, spent, alone, _cpu() - cpu, claims)
+    return Pair(took, spent, *scorer_alone(calls), claims)
 
 
 MEMORY = """
@@ -199,7 +198,8 @@ def throughput(answers: int, repeats: int, folder: Path) -> Found:
     """Pairs of an evaluation and its scorer alone."""
     pairs = []
     for _ in range(repeats):
-        pairs.append(one := pair(answers, folder))
+        with short_turns():  # as the program has it, for both
+            pairs.append(one := pair(answers, folder))
         print(
             f"{answers} answers, {one.claims} claims: evaluated in {one.evaluation:.1f} s "
             f"({one.evaluation_cpu:.1f} s of processors), scorer alone {one.alone:.1f} s "

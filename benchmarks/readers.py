@@ -80,7 +80,7 @@ def _filtered(text: str, piece: int) -> int:
     seen = RedactPii().release_filter()
     parts = ((text[at : at + piece], at) for at in range(0, len(text), piece))
     releases = (Release(part, Span(at, at + len(part)), Action.RELEASE) for part, at in parts)
-    return sum(len(seen.feed([release])) for release in releases) + len(seen.flush())
+    return sum(len(seen.feed([release], release.text)) for release in releases) + len(seen.flush())
 
 
 def _checked(text: str) -> object:
@@ -182,12 +182,15 @@ NOT_READERS: dict[str, str] = {
     "claims.alike.unpack": "reads a file of the package",
     "claims.coreference.is_possessive": "looks at one word",
     "text.words.alternatives": "makes a pattern of a table",
+    "text.words.split_words": "asks its patterns, which are run by themselves",
+    "text.words.stems_of": "of words",
     "text.words.stems_of_content": "of words",
     "text.words.without_possessives": "of words",
     "checks.aligned.run_of": "is asked by Ground's entry for the words of its text",
     "checks.versions.read_version": "is asked by SourceIndex for each passage",
     "claims.linear.hashed": "reads the names `claims.features` gave",
     "claims.linear.unpack": "reads the weights that come with the library",
+    "claims.released.released": "reads a file of the package",
     "claims.silence.patterns": "makes a pattern of a table",
     "checks.coverage.strong_missing": "asks its patterns, which are run by themselves",
     "checks.quotes.plain": "of words",

@@ -7,6 +7,7 @@ with the embedded model; this process reads every stream and compares the text w
     python benchmarks/serve_load.py --quick    # for 5 s
     python benchmarks/serve_load.py --max-lag 1.5   # sentences that wait longer are given up
     python benchmarks/serve_load.py --fresh 1       # passages and answers of which none comes twice (a seed)
+    python benchmarks/serve_load.py --streams 200 --rate 1.5 --seconds 180 --max-lag 1.2 --fresh 1
 
 Without `--fresh` the streams repeat the ten bundled answers, which the proxy remembers.
 """
@@ -148,9 +149,10 @@ async def read_stream(
 ) -> None:
     extra = {"passages": texts.passages(number, count)}
     body = {"model": f"{number}-{count}", "messages": [], "stream": True, "streamverify": extra}
-    text, ended, lags, unverified, overloaded, hurried = [], False, [], 0, 0, 0
+    text, ended, lags, unverified, overloaded, hurried, last = [], False, [], 0, 0, 0, ""
     async with client.stream("POST", "/v1/chat/completions", json=body) as response:
         async for line in response.aiter_lines():
+            last = line or last
             if line == "data: [DONE]":
                 ended = True
             elif line.startswith("data: "):
@@ -162,9 +164,12 @@ async def read_stream(
                     overloaded += event.get("reason") == "overloaded"
                     hurried += event.get("passes") is not None
                 text += [choice["delta"].get("content") or "" for choice in chunk.get("choices", [])]
-    whole = ended and "".join(text) == "".join(texts.pieces(number, count))
+    if not ended:
+        told = f"{response.status_code} {last}"
+    else:
+        told = "whole" if "".join(text) == "".join(texts.pieces(number, count)) else "another text"
     counts = {"unverified": unverified, "overloaded": overloaded, "hurried": hurried}
-    results.append({"whole": whole, "lags": lags, **counts})
+    results.append({"told": told, "lags": lags, **counts})
 
 
 async def load(front: int, pid: int, asked: argparse.Namespace, seconds: float) -> dict:
@@ -195,14 +200,15 @@ async def load(front: int, pid: int, asked: argparse.Namespace, seconds: float) 
             took = time.perf_counter() - start
             watching.cancel_scope.cancel()
     lags = sorted(lag for result in results for lag in result["lags"])
-    third = max(1, len(memory) // 3)
+    tenths = [memory[len(memory) * at // 10 : len(memory) * (at + 1) // 10] for at in range(10)]
     return {
         "streams": streams,
         "tokens_per_s": rate,
         "seconds": seconds,
         "texts": "ten answers, repeated" if texts.seed is None else f"fresh, seed {texts.seed}",
         "took_s": round(took, 2),
-        "whole_streams": sum(result["whole"] for result in results),
+        "whole_streams": sum(result["told"] == "whole" for result in results),
+        "others_ended_with": sorted({result["told"][:200] for result in results} - {"whole"})[:5],
         "verdicts": len(lags),
         **{name: sum(result[name] for result in results) for name in ("unverified", "overloaded", "hurried")},
         "verdict_lag_ms": {
@@ -211,8 +217,7 @@ async def load(front: int, pid: int, asked: argparse.Namespace, seconds: float) 
             "max": round(lags[-1], 1),
         },
         "resident_mib": {
-            "first_third": round(statistics.median(memory[:third]), 1),
-            "last_third": round(statistics.median(memory[-third:]), 1),
+            "median_of_each_tenth": [round(statistics.median(part)) for part in tenths if part],
             "max": round(max(memory), 1),
         },
         "machine": {"cpus": os.cpu_count(), "python": platform.python_version(), "load": os.getloadavg()[0]},
@@ -222,13 +227,14 @@ async def load(front: int, pid: int, asked: argparse.Namespace, seconds: float) 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="5 seconds in place of 60")
+    parser.add_argument("--seconds", type=float, help="that each stream's text takes, in place of 60")
     parser.add_argument("--streams", type=int, default=50)
     parser.add_argument("--rate", type=float, default=20.0, help="tokens a second, each stream")
     parser.add_argument("--max-lag", type=float, help="seconds a sentence may wait for its check")
     parser.add_argument("--fresh", type=int, metavar="SEED", help="texts and passages that never repeat")
     parser.add_argument("--json", type=Path, help="write the figures here too")
     asked = parser.parse_args()
-    seconds = 5.0 if asked.quick else 60.0
+    seconds = asked.seconds or (5.0 if asked.quick else 60.0)
     source = upstream(asked.rate, Texts(asked.fresh))
     with served(source) as port, proxied(port, asked.max_lag) as (front, pid):
         figures = anyio.run(load, front, pid, asked, seconds)

@@ -43,7 +43,7 @@ def seconds(run: Callable[[str], object], text: str, limit: float, repeats: int 
 def forget() -> None:
     """Empty the caches that would make the second run on a text another work than the first."""
     re.purge()
-    words._remembered.cache_clear()  # noqa: SLF001 - of stems; no other code is to empty it
+    words._STEMS.clear()  # noqa: SLF001 - of stems; no other code is to empty it
     worded.cache_clear()
 
 

@@ -20,6 +20,9 @@ from streamverify.bounds import guaranteed_threshold, platt
 from streamverify.errors import ModelContractError, ModelNotFoundError, UsageError
 from streamverify.types import Value
 
+MAX_BYTES = 1 << 20
+"""Of a calibration file: hundreds of times what one needs."""
+
 _ABOUT = frozenset({"fitted_on", "guarantee", "band", "presets"})
 """What a file says about its numbers, and others to choose from; changes no verdict of this scorer."""
 
@@ -256,7 +259,13 @@ class Calibration(Value):
             ModelContractError: the file is not a calibration. Operator.
         """
         try:
-            return cls.model_validate_json(Path(path).read_text(encoding="utf-8"))
+            with Path(path).open("rb") as file:
+                content = file.read(MAX_BYTES + 1)
+            if len(content) > MAX_BYTES:  # a device may have no end
+                raise ModelContractError(
+                    f"{path} is not a calibration file: longer than {MAX_BYTES >> 20} MiB"
+                )
+            return cls.model_validate_json(content.decode("utf-8"))
         except FileNotFoundError:
             raise ModelNotFoundError(path, what="calibration file") from None
         except OSError as error:

@@ -155,7 +155,7 @@ def _parts(text: str, token_spans: _TokenSpans, limit: int) -> Iterator[tuple[in
     """Sentences, those of more than `limit` tokens in pieces: where each starts, and its tokens."""
     for sentences in _groups(text):
         origin, end = sentences[0], sentences[-1]
-        tokens = [origin + span.start for span in token_spans(text[origin:end])]
+        tokens = [origin + start for start, _ in token_spans(text[origin:end])]
         for sentence, stop in pairwise(sentences):
             start, first, last = sentence, bisect_left(tokens, sentence), bisect_left(tokens, stop)
             while last - first > limit and (border := _word_start(text, tokens, first, limit)) > first:

@@ -42,8 +42,13 @@ def replaced(sentence: Sentence, parts: Sequence[tuple[Span, str]], action: Acti
 class ReleaseFilter(Protocol):
     """Sees all that one stream is about to show, and may show less of it, or later."""
 
-    def feed(self, releases: Sequence[Release], /) -> Sequence[Release]:
-        """What may be shown now, in text order; the rest is kept for later."""
+    def feed(self, releases: Sequence[Release], generated: str, /) -> Sequence[Release]:
+        """What may be shown now, in text order; the rest is kept for later.
+
+        Args:
+            releases: of one sentence; their spans cover it.
+            generated: the sentence, of which a policy may have left little.
+        """
         ...
 
     def flush(self) -> Sequence[Release]:

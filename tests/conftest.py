@@ -5,14 +5,16 @@ from __future__ import annotations
 import inspect
 import os
 import socket
+import ssl
 from collections.abc import Iterator
+from functools import cache
 from importlib.util import find_spec
 
 import pytest
 from blockbuster import blockbuster_ctx
 from hypothesis import HealthCheck, settings
 
-for profile, examples in (("few", 5), ("default", 30), ("full", 100)):
+for profile, examples in (("few", 5), ("default", 20), ("ci", 30), ("full", 100)):
     settings.register_profile(
         profile,
         deadline=None,
@@ -21,7 +23,7 @@ for profile, examples in (("few", 5), ("default", 30), ("full", 100)):
         # The same examples for the same tests: a change is judged by itself, and people find new ones.
         derandomize=bool(os.environ.get("CI")),
     )
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "default"))
 
 
 NEEDED = {
@@ -57,6 +59,14 @@ MAY_BLOCK = (
     ("<frozen importlib._bootstrap>", {"_find_and_load"}),
 )
 """Files and functions in which waiting is no fault, each with the reason."""
+
+
+@pytest.fixture(autouse=True, scope="session")
+def certificates_are_read_once() -> Iterator[None]:
+    """Clients read all certificates that this machine trusts, 25 ms each time; no test needs one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ssl, "create_default_context", cache(ssl.create_default_context))
+        yield
 
 
 @pytest.fixture(autouse=True)

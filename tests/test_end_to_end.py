@@ -58,6 +58,30 @@ def content(report):
     return [s.model_dump(exclude={"latency_ms"}) for s in report.sentences]
 
 
+def verdicts(verifier, case):
+    """By hand and by the model, sentence by sentence."""
+    report = verifier.check_sync(case.answer, case.sources(), question=case.question)
+    by_hand = [case.by_hand(s.span.start, s.span.end).label for s in report.sentences]
+    return list(zip(by_hand, [s.label for s in report.sentences], strict=True))
+
+
+def test_the_case_shown_first_has_a_sentence_of_each_label_and_no_false_alarm(verifier):
+    found = verdicts(verifier, next(iter(CASES.values())))
+    for shown in (Label.SUPPORTED, Label.CONTRADICTED, Label.UNSUPPORTED, Label.NO_CLAIM):
+        assert (shown, shown) in found
+    for by_hand, judged in found:
+        if by_hand in (Label.SUPPORTED, Label.NO_CLAIM):
+            assert judged is by_hand
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_nothing_true_is_called_contradicted_in_a_case_and_no_talk_is_judged(verifier, name):
+    found = verdicts(verifier, CASES[name])
+    assert (Label.SUPPORTED, Label.CONTRADICTED) not in found
+    assert {judged for by_hand, judged in found if by_hand is Label.NO_CLAIM} == {Label.NO_CLAIM}
+
+
 @pytest.mark.slow
 @pytest.mark.anyio
 async def test_a_stream_gives_the_verdicts_of_a_check_however_it_is_cut_and_whatever_else_runs(scorer):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -30,7 +31,7 @@ LAYERS = (
     ("it is looked at", {"checks", "citations"}),
     ("it is judged", {"judging"}),
     ("what is shown of it", {"releases"}),
-    ("something is decided", {"policy"}),
+    ("something is decided, and what is personal found in it", {"policy", "pii.releasing"}),
     ("it is repaired, and what is personal taken out", {"repair", "pii.policy"}),
     ("it is put in order; the models, known to all before by their protocol alone", {"streaming", "scorers"}),
     ("one stream", {"stream"}),
@@ -108,9 +109,16 @@ def imported(module: str, source: str) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{module}: imports are absolute"
             yield from known(node.module or "", *(alias.name for alias in node.names))
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "__import__")):
+        elif isinstance(node, ast.Call) and _name(node.func).endswith(("import_module", "__import__")):
             for name in (name for name in node.args[:1] if isinstance(name, ast.Constant)):
                 yield from known(str(name.value))
+
+
+def _name(called: ast.expr) -> str:
+    match called:
+        case ast.Attribute(attr=name) | ast.Name(id=name):
+            return name
+    return ""
 
 
 def allowed(module: str, target: str) -> bool:
@@ -123,12 +131,15 @@ def allowed(module: str, target: str) -> bool:
     return own == other or layer_of(other) < layer_of(own)
 
 
-ARROWS = {
-    (module, target)
-    for module, path in MODULES.items()
-    for target in imported(module, path.read_text(encoding="utf-8"))
-    if target != module
-}
+@cache
+def arrows() -> frozenset[tuple[str, str]]:
+    """Who imports whom; read when a test asks, since every worker loads this file."""
+    return frozenset(
+        (module, target)
+        for module, path in MODULES.items()
+        for target in imported(module, path.read_text(encoding="utf-8"))
+        if target != module
+    )
 
 
 def test_every_module_is_in_a_room_that_a_layer_names():
@@ -141,15 +152,15 @@ def test_a_room_is_named_once_and_exists():
 
 
 def test_imports_point_one_way():
-    assert len(ARROWS) > 300  # the law is about something
-    wrong = {f"{module} -> {target}" for module, target in ARROWS if not allowed(module, target)}
+    assert len(arrows()) > 300  # the law is about something
+    wrong = {f"{module} -> {target}" for module, target in arrows() if not allowed(module, target)}
     assert wrong - TO_END == set()
     assert TO_END - wrong == set()  # what has ended is taken off the list
 
 
 def test_no_modules_import_each_other():
     left, circles = {module: set() for module in MODULES}, set()
-    for module, target in ARROWS:
+    for module, target in arrows():
         left[module].add(target)
     while True:
         try:

@@ -274,6 +274,7 @@ def test_what_cannot_be_is_refused(make, problem):
         make()
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.sampled_from(["Rule a is so.", "Ask ann@example.org.", "Pay DE89370400440532013000."]), min_size=1
@@ -317,6 +318,7 @@ def test_more_passages_are_never_less_about_the_question(question, one, other):
         assert first <= second
 
 
+@pytest.mark.slow
 @given(st.lists(st.booleans(), min_size=1, max_size=5), st.integers(0, 4))
 def test_a_citation_more_never_breaks_the_rule_to_cite(cites, at):
     def said(cited):

@@ -38,7 +38,7 @@ def main() -> None:
     folder = Path(alike.__file__).parent
     (folder / alike.FILE).write_bytes(content)
     digest = hashlib.sha256(content).hexdigest()
-    (folder / alike.SUM).write_text(f"{digest}  {alike.FILE}\n", encoding="ascii")
+    (folder / f"{alike.FILE}.sha256").write_text(f"{digest}  {alike.FILE}\n", encoding="ascii")
     print(f"{len(words)} words, {len(content)} bytes, sha256 {digest}")
 
 

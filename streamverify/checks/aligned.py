@@ -19,7 +19,7 @@ from streamverify.checks.dates import Date, same
 from streamverify.checks.numbers import QuantityPool, allowances
 from streamverify.checks.quantity import Quantity
 from streamverify.text.sentence_ends import SENTENCE_END
-from streamverify.text.words import STOP_WORDS, listed, placed_words, stem
+from streamverify.text.words import STOP_WORDS, listed, placed_words, stems_of
 
 HALF = 6.0
 """Words of distance at which a word counts half."""
@@ -163,11 +163,10 @@ _EMPTY = STOP_WORDS - _TELLING
 
 
 def _stems(found: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
-    return [
-        (start, stem(word))
-        for start, word in found
-        if word not in _EMPTY and (len(word) > 1 or word.isdecimal())
+    kept = [
+        (start, word) for start, word in found if word not in _EMPTY and (len(word) > 1 or word.isdecimal())
     ]
+    return [*zip((start for start, _ in kept), stems_of(word for _, word in kept), strict=True)]
 
 
 def run_of(text: str, found: Iterable[tuple[int, str]]) -> Run:

@@ -7,52 +7,48 @@ words. The strong words are those a source must have said for a claim to be fait
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from streamverify.checks.index import SourceView
+from streamverify.text.caseless import Caseless
 
-ABSOLUTE = re.compile(
+ABSOLUTE = Caseless.of(
     r"\b(?:all|every|everyone|everybody|everything|everywhere|always|never|none|nobody|no one|entire(?:ly)?"
     r"|whole"
     r"|complete(?:ly)?|total(?:ly)?|any|anyone|anything|only|solely|exclusively|regardless|without exception"
-    r"|fully|invariably|impossible|guarantee[sd]?)\b",
-    re.IGNORECASE,
+    r"|fully|invariably|impossible|guarantee[sd]?)\b"
 )
-GENERAL = re.compile(
+GENERAL = Caseless.of(
     r"\b(?:most|mostly|usual(?:ly)?|normal(?:ly)?|general(?:ly)?|typical(?:ly)?|often|common(?:ly)?"
     r"|rare(?:ly)?"
     r"|many|majority|main(?:ly)?|largely|frequent(?:ly)?|hardly|ever|widely|almost|nearly all|tend(?:s"
     r"|ed)? to"
-    r"|in practice|one of the|best|worst|leading|well[- ]known|famous(?:ly)?|popular|considered|regarded)\b",
-    re.IGNORECASE,
+    r"|in practice|one of the|best|worst|leading|well[- ]known|famous(?:ly)?|popular|considered|regarded)\b"
 )
-CAUSAL = re.compile(
+CAUSAL = Caseless.of(
     r"\b(?:because|therefore|thus|hence|since|so that|so as to|in order to|due to|owing to|thanks to"
     r"|caus(?:e[sd]?|ing)"
     r"|led to|lead(?:s|ing)? to|result(?:s|ed|ing)? (?:in|from|of)|as a result|consequently|consequence"
     r"|reason|why"
     r"|made? (?:it )?possible|trigger(?:s|ed)?|drove|driven by|responsible for|account(?:s|ed)? for"
     r"|means that|as the|as its?"
-    r"|follows from|prompted|which is why|to (?:protect|avoid|prevent|ensure|reduce|improve|save))\b",
-    re.IGNORECASE,
+    r"|follows from|prompted|which is why|to (?:protect|avoid|prevent|ensure|reduce|improve|save))\b"
 )
-TENTATIVE = re.compile(
+TENTATIVE = Caseless.of(
     r"\b(?:probabl[ey]|likely|perhaps|maybe|possibl[ey]|presumabl[ey]|apparently|seem(?:s|ed)?|appears?"
     r"|expected|should"
-    r"|might|could|suggest(?:s|ed|ing)?|estimated|believed|thought to|reportedly|would|will)\b",
-    re.IGNORECASE,
+    r"|might|could|suggest(?:s|ed|ing)?|estimated|believed|thought to|reportedly|would|will)\b"
 )
 
 _LINKED = 12
 """Content words within which two words of a source count as said together."""
 
 
-def strong_missing(pattern: re.Pattern[str], claim: str, texts: Iterable[str]) -> bool:
+def strong_missing(pattern: Caseless, claim: str, texts: Iterable[str]) -> bool:
     """Whether the claim has a word of this kind and none of the texts has any."""
-    return pattern.search(claim) is not None and not any(pattern.search(text) for text in texts)
+    return pattern.search(claim) and not any(pattern.search(text) for text in texts)
 
 
 def covered(stems: Sequence[str], view: SourceView) -> float:

@@ -8,29 +8,29 @@ cannot be read off the surface, and nothing is said. A hint beside the model, ne
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
+from streamverify.text.caseless import Caseless
 from streamverify.text.sentence_ends import SENTENCE_END
-from streamverify.text.words import STOP_WORDS, WORD, listed, stem, tokens
+from streamverify.text.words import STOP_WORDS, WORD, listed, stem, stems_of, tokens
 
 _CUES = frozenset(
     listed("""
     not no never cannot nor neither none nobody nothing nowhere hardly barely scarcely rarely seldom without
     """)
 )
-_IDIOMS = re.compile(
+_IDIOMS = Caseless.of(
     r"\b(?:no (?:later|more|less|fewer|earlier|longer than|sooner|greater|higher|lower|larger|smaller"
     r"|matter|doubt|one else|\d+)"
     r"|not (?:later|more|less|fewer|earlier|only|just|least|exceed(?:ing)?|until|necessarily|all|every|yet)"
     r"|nothing (?:but|more|less)"
     r"|whether or not|no\. ?\d|nos\. ?\d|without (?:delay|exception|further ado|limit|doubt)|never before"
-    r"|none other)\b",
-    re.IGNORECASE,
+    r"|none other)\b"
 )
 """Negations that negate no statement: "no later than" is a bound, "not only" an addition."""
-_RESTRICTING = re.compile(
+_RESTRICTING = Caseless.of(
     r"\b(?:unless|except(?:ed|ing|ions?)?|save for|only|instead|rather|other than|apart from|but not"
     r"|exclu\w+|lack\w*"
     r"|fail\w*|refus\w+|den(?:y|ies|ied)|prevent\w*|prohibit\w*|forb\w+|ban(?:s|ned|ning)?|void|invalid"
@@ -38,8 +38,7 @@ _RESTRICTING = re.compile(
     r"|impossible|insufficient|unable|refrain|stop\w*|free of|free from|limited|limit\w*|until|too|avoid\w*"
     r"|exempt\w*|outside"
     r"|beyond|absen\w+|miss\w*|less|neither|off|difference|otherwise|against|out of|no need|drop\w*"
-    r"|reject\w*|revers\w+|if|whether|would)\b",
-    re.IGNORECASE,
+    r"|reject\w*|revers\w+|if|whether|would)\b"
 )
 """Words that turn or narrow a statement without a plain negation."""
 LEAST_SHARED = 0.6
@@ -81,19 +80,36 @@ def _opposites() -> dict[str, frozenset[str]]:
 _OPPOSITE_OF = _opposites()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Statement:
-    """A sentence as far as its polarity is concerned."""
+    """A sentence as far as its polarity is concerned, read when first asked for."""
 
     text: str
-    stems: tuple[str, ...]
-    """Of all words, in order."""
-    content: frozenset[str]
-    """Stems that carry content, opposites left out: what two sentences have in common."""
-    cues: tuple[int, ...]
-    """Indices of the words that negate."""
-    restricted: bool
-    """It holds a word that turns or narrows a statement in a way that is not read here."""
+
+    @cached_property
+    def _words(self) -> list[str]:
+        return tokens(_IDIOMS.blanked(self.text))
+
+    @cached_property
+    def stems(self) -> tuple[str, ...]:
+        """Of all words, in order."""
+        return tuple(stems_of(self._words))
+
+    @cached_property
+    def content(self) -> frozenset[str]:
+        """Stems that carry content, opposites left out: what two sentences have in common."""
+        telling = {word for word in self._words if len(word) > 1} - STOP_WORDS
+        return frozenset(stems_of(telling)) - _OPPOSITE_OF.keys()
+
+    @cached_property
+    def cues(self) -> tuple[int, ...]:
+        """Indices of the words that negate."""
+        return tuple(place for place, word in enumerate(self._words) if word in _CUES or word.endswith("n't"))
+
+    @cached_property
+    def restricted(self) -> bool:
+        """It holds a word that turns or narrows a statement in a way that is not read here."""
+        return _RESTRICTING.search(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,27 +125,9 @@ class Mismatch:
     """Share of the claim's content words that the evidence sentence holds, 0-1."""
 
 
-def statement(text: str) -> Statement:
-    """One sentence, read for its polarity."""
-    found = tokens(_without_idioms(text))
-    stems = tuple(stem(word) for word in found)
-    content = frozenset(
-        root
-        for word, root in zip(found, stems, strict=True)
-        if word not in STOP_WORDS and root not in _OPPOSITE_OF and len(word) > 1
-    )
-    cues = tuple(place for place, word in enumerate(found) if word in _CUES or word.endswith("n't"))
-    return Statement(text, stems, content, cues, _RESTRICTING.search(text) is not None)
-
-
-def _without_idioms(text: str) -> str:
-    """The text with such phrases blanked out; every other character keeps its place."""
-    return _IDIOMS.sub(lambda match: " " * len(match[0]), text)
-
-
 def statements(text: str) -> list[Statement]:
     """The sentences of a source text; the cost is linear in its length."""
-    return [statement(part) for part in SENTENCE_END.split(text) if part and not part.isspace()]
+    return [Statement(part) for part in SENTENCE_END.split(text) if part and not part.isspace()]
 
 
 def mismatch(claim: str, evidence: Sequence[Statement]) -> Mismatch | None:
@@ -139,7 +137,7 @@ def mismatch(claim: str, evidence: Sequence[Statement]) -> Mismatch | None:
         None when no sentence holds `LEAST_SHARED` of the claim's content words, when the nearest one
         agrees with it, or when either restricts in a way that is not read here.
     """
-    own = statement(claim)
+    own = Statement(claim)
     if len(own.content) < _LEAST_WORDS:
         return None
     nearest = max(evidence, key=lambda other: len(own.content & other.content), default=None)
@@ -154,7 +152,7 @@ def mismatch(claim: str, evidence: Sequence[Statement]) -> Mismatch | None:
         place = _negated(own, nearest, common)
     if place is None:
         return None
-    found = list(WORD.finditer(_without_idioms(claim)))
+    found = list(WORD.finditer(_IDIOMS.blanked(claim)))
     if place >= len(found):  # folding split a word in two (½): its place is lost
         return None
     return Mismatch(*found[place].span(), nearest, shared)

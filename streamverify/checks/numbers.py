@@ -38,14 +38,16 @@ class QuantityPool:
 
     def __init__(self, found: Iterable[Quantity]) -> None:
         self.quantities = tuple(found)
-        bases: dict[tuple[str, bool], list[float]] = {}
-        raw: list[float] = []
+        self._bases: dict[tuple[str, bool], list[float]] = {}
+        self._raw: list[float] = []
         for quantity in self.quantities:
             for reading in quantity.readings:
-                bases.setdefault((reading.dimension, reading.metric), []).append(reading.base)
-                raw.append(reading.value)
-        self._bases = {key: sorted(values) for key, values in bases.items()}
-        self._raw = sorted(raw)
+                self._bases.setdefault((reading.dimension, reading.metric), []).append(reading.base)
+                self._raw.append(reading.value)
+        if len(self._raw) > 1:  # most pools are of one number, of which there is one to each in a text
+            self._raw.sort()
+            for values in self._bases.values():
+                values.sort()
 
     def holds(self, quantity: Quantity) -> bool:
         """Whether some source number equals this one, within what its wording allows."""

@@ -25,6 +25,7 @@ from streamverify.checks.units import (
     Unit,
     unit_named,
 )
+from streamverify.text.caseless import Caseless
 from streamverify.text.words import STOP_WORDS, alternatives, fold, listed, stem
 from streamverify.types import Span
 
@@ -52,7 +53,7 @@ _IMPLIED = {
 _SPANS = frozenset(
     listed("second minute hour day night week month quarter year metre meter kilometre mile litre")
 )
-_WORDED = re.compile(rf"\b(?:{alternatives({*NUMBER_WORDS, *_IMPLIED, *_SPANS})})\b", re.IGNORECASE)
+_WORDED = Caseless.of(rf"\b(?:{alternatives({*NUMBER_WORDS, *_IMPLIED, *_SPANS})})\b")
 _EACH = re.compile(r"\b(?:an?|per|every|each|the (?:next|following|same)|one)[ -]$", re.IGNORECASE)
 _IMPLIED_UNITS = {"quarter": (3.0, "months")}
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from streamverify.text.words import WORD, fold
+from streamverify.text.words import fold, split_words
 
 LEAST_WORDS = 3
 _QUOTED = re.compile(
@@ -42,14 +42,14 @@ def quotations(text: str) -> tuple[Quotation, ...]:
     for match in _QUOTED.finditer(text):
         group = match.lastgroup or "a"
         quoted = match[group]
-        if len(WORD.findall(quoted)) >= LEAST_WORDS or len(_CJK.findall(quoted)) >= LEAST_WORDS + 2:
+        if len(split_words(quoted)) >= LEAST_WORDS or len(_CJK.findall(quoted)) >= LEAST_WORDS + 2:
             found.append(Quotation(match.start(group), match.end(group), quoted))
     return tuple(found)
 
 
 def plain(text: str) -> str:
     """The words of a text, folded, one blank around each: what quotations are compared as."""
-    return f" {' '.join(WORD.findall(fold(text)))} "
+    return f" {' '.join(split_words(fold(text)))} "
 
 
 def occurs(quotation: Quotation, sources: Sequence[str]) -> bool:

@@ -17,11 +17,11 @@ from streamverify.checks.quantities import quantities
 from streamverify.checks.quantity import Quantity
 from streamverify.checks.quotes import LEAST_WORDS, plain
 from streamverify.text.words import (
-    WORD,
     even,
     fold,
     placed_words,
-    stem,
+    split_words,
+    stems_of,
     stems_of_content,
     strip_possessive,
     without_possessives,
@@ -61,7 +61,7 @@ class SourceText:
     @cached_property
     def _words(self) -> list[str]:
         """The words of the folded text, possessive endings kept."""
-        return WORD.findall(self.folded)
+        return split_words(self.folded)
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -69,7 +69,7 @@ class SourceText:
         if even(self.text):
             folded = set(self._words)
         else:  # folding is slow and words repeat: each is folded once
-            folded = {fold(word) for word in set(WORD.findall(self.text.lower()))}
+            folded = {fold(word) for word in set(split_words(self.text.lower()))}
         if "." in self.text:
             folded.update(fold(match.replace(".", "")) for match in _DOTTED.findall(self.text))
         return frozenset(folded.union(strip_possessive(word) for word in folded if "'" in word))
@@ -77,7 +77,7 @@ class SourceText:
     @cached_property
     def stems(self) -> frozenset[str]:
         """Stems of `words`."""
-        return frozenset(map(stem, self.words))
+        return frozenset(stems_of(self.words))
 
     @cached_property
     def stem_run(self) -> tuple[str, ...]:

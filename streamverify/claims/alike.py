@@ -6,7 +6,6 @@ the groups from the model's table of words ("glad", "pleased", "grateful" are on
 
 from __future__ import annotations
 
-import hashlib
 import io
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -20,9 +19,10 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from streamverify.errors import ModelChecksumError, ModelContractError
+from streamverify.claims.released import released
+from streamverify.errors import ModelContractError
 
-FILE, SUM = "alike.npz", "alike.npz.sha256"
+FILE = "alike.npz"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +81,7 @@ def opened(folder: Traversable) -> Groups:
         ModelChecksumError: the file is not the one that was released. Operator.
         ModelContractError: see `unpack`. Operator.
     """
-    content = (folder / FILE).read_bytes()
-    expected = (folder / SUM).read_text(encoding="ascii").split()[0]
-    found = hashlib.sha256(content).hexdigest()
-    if found != expected:
-        raise ModelChecksumError(str(folder / FILE), expected, found)
-    return unpack(content)
+    return unpack(released(folder, FILE))
 
 
 @cache

@@ -9,7 +9,6 @@ A feature's weight is found by the CRC-32 of its name, modulo the number of weig
 
 from __future__ import annotations
 
-import hashlib
 import io
 import zipfile
 from collections.abc import Mapping
@@ -25,7 +24,8 @@ from numpy.typing import NDArray
 
 from streamverify.claims.features import features
 from streamverify.claims.nonclaims import Reason
-from streamverify.errors import ModelChecksumError, ModelContractError
+from streamverify.claims.released import released
+from streamverify.errors import ModelContractError
 from streamverify.types import SentenceKind
 
 BUCKETS = 1 << 17
@@ -44,7 +44,7 @@ REASONS = (
     Reason.REFERENCE,
 )
 """What the learned part can give as the reason why a sentence claims nothing."""
-_FILE, _SUM = "claimhood.npz", "claimhood.npz.sha256"
+_FILE = "claimhood.npz"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +131,7 @@ def opened(folder: Traversable) -> Linear:
         ModelChecksumError: the file is not the one that was released. Operator.
         ModelContractError: see `unpack`. Operator.
     """
-    content = (folder / _FILE).read_bytes()
-    expected = (folder / _SUM).read_text(encoding="ascii").split()[0]
-    found = hashlib.sha256(content).hexdigest()
-    if found != expected:
-        raise ModelChecksumError(str(folder / _FILE), expected, found)
-    return unpack(content)
+    return unpack(released(folder, _FILE))
 
 
 @cache

@@ -28,6 +28,7 @@ from streamverify.console.reports import (
     write_reports,
 )
 from streamverify.console.shell import FAILED, complain, write
+from streamverify.console.turns import short_turns
 
 if TYPE_CHECKING:
     from streamverify.evaluate.checked import Checked
@@ -319,7 +320,7 @@ def _engine(judging: Judging, *, ray: bool) -> Iterator[Callable[..., Run]]:
         return
     from streamverify.evaluate.runner import evaluate as local  # noqa: PLC0415 - loads pydantic
 
-    with judging.verifier() as verifier:
+    with short_turns(), judging.verifier() as verifier:
         yield partial(local, verifier=verifier)
 
 

@@ -28,9 +28,13 @@ def refuse_unwritable(reads: Iterable[Path | None], writes: Mapping[str, Path | 
         if path is None or _is_device(path):
             continue
         place = _resolved(path)
-        if place.is_dir():
+        try:
+            folder, beside = place.is_dir(), place.parent.is_dir()
+        except OSError as error:  # a name that is too long
+            raise UsageError(f"{option}: {path} cannot be written: {error.strerror or error}") from None
+        if folder:
             raise UsageError(f"{option}: {path} is a folder; name a file")
-        if not place.parent.is_dir():
+        if not beside:
             raise UsageError(f"{option}: {path} cannot be written: there is no folder {path.parent}")
         if place in read:
             raise UsageError(f"{option}: {path} is what is read here; name another file")

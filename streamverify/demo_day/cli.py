@@ -96,8 +96,12 @@ def _new_file(given: Path | None) -> Path:
 
     if given is None:
         return Path(tempfile.mkdtemp(prefix="streamverify-day-")) / "answers.db"
-    if given.exists():
+    try:
+        there, beside = given.exists(), given.parent.is_dir()
+    except OSError as error:  # a name that is too long
+        raise UsageError(f"{given} cannot be written: {error.strerror or error}") from None
+    if there:
         raise UsageError(f"{given} is there already: name a new file, or remove it")
-    if not given.parent.is_dir():
+    if not beside:
         raise UsageError(f"there is no folder {given.parent}")
     return given

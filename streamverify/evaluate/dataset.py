@@ -101,10 +101,12 @@ def read_dataset(
 
     Raises:
         InputFileError: a row is not a case; names line and field. Caller.
-        UsageError: no case is left. Caller.
+        UsageError: no case is left, or there is a seed and no limit. Caller.
     """
     if limit is not None and limit < 1:
         raise UsageError(f"limit must be 1 or more, not {limit}")
+    if seed is not None and limit is None:
+        raise UsageError("a seed draws the sample that a limit takes: give a limit too")
     file = Path(path)
     wanted = dict(where or {})
 

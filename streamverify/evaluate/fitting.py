@@ -29,7 +29,7 @@ from streamverify.calibration import Calibration, Guarantee
 from streamverify.errors import NotEnoughLabelsError, ScoringError, UsageError
 from streamverify.evaluate.case import Case
 from streamverify.evaluate.dataset import Dataset, dataset_of
-from streamverify.evaluate.matching import ALL, NAME, measure
+from streamverify.evaluate.matching import ALL, NAME, measure, refuse_ungrouped
 from streamverify.evaluate.runner import Progress, evaluate
 from streamverify.evaluate.thresholds import LabelledScore, Threshold, at, cheapest, curve, sweep
 from streamverify.figure import Figure
@@ -148,6 +148,8 @@ def calibrate(
     least_labels(max_miss_rate, confidence)  # refuses what is out of range before any work
     costs = _costs(cost_miss, cost_alarm, per)
     dataset = dataset_of(cases)
+    if per is not None:
+        refuse_ungrouped(dataset, per)
     run = evaluate(
         dataset,
         metrics=[measure(per)],

@@ -61,8 +61,11 @@ class Journal:
                 lock(self._file, path)
             if not self._resume(first):
                 self._line(first)
+        except OSError as error:  # reads like a file and is none, such as a process's memory
+            self.close()
+            raise UsageError(f"{path} cannot be used: {error.strerror or error}") from error
         except BaseException:
-            self._file.close()  # gives the lock back
+            self.close()  # gives the lock back
             raise
 
     def _resume(self, first: dict[str, Any]) -> bool:

@@ -5,6 +5,7 @@ Before: a case with labels, and its report. After: `fitting.py` chooses threshol
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from streamverify.errors import UsageError
@@ -45,14 +46,31 @@ def measure(per: str | None) -> Metric:
     return labelled_scores
 
 
+def refuse_ungrouped(cases: Iterable[Case], per: str) -> None:
+    """Refuse what does not tell every labelled case's group, before anything is scored.
+
+    Raises:
+        UsageError: a case lacks it; names the case and what it could be. Caller.
+    """
+    if per == "kind":  # of the sentence: every one has it
+        return
+    for case in cases:
+        if case.labels and _group_of(per, case) is None:
+            known = ", ".join(["kind", *_own(case), *sorted(case.metadata)])
+            raise UsageError(f"case {case.id!r} has no {per!r} to group by; choose one of {known}")
+
+
 def _group(per: str, case: Case, sentence: JudgedSentence) -> str:
-    own = {"category": case.category, "difficulty": case.difficulty, "domain": case.domain}
-    if per == "kind":
-        return str(sentence.kind)
-    found = own[per] if per in own else case.metadata.get(per)
-    if found is None:
-        raise UsageError(f"the case has no {per!r} to group by")
-    return str(found)
+    return str(sentence.kind if per == "kind" else _group_of(per, case))
+
+
+def _group_of(per: str, case: Case) -> object:
+    return _own(case).get(per, case.metadata.get(per))
+
+
+def _own(case: Case) -> dict[str, str]:
+    told = {"category": case.category, "difficulty": case.difficulty, "domain": case.domain}
+    return {name: value for name, value in told.items() if value is not None}
 
 
 def matched_labels(case: Case, report: Report) -> tuple[list[tuple[JudgedSentence, bool]], int]:

@@ -19,6 +19,9 @@ from streamverify.evaluate.records import Record
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
 
+MAX_BYTES = 1 << 20
+"""Of a file that a person writes."""
+
 
 class WrongPlaceError(ValueError):
     """A key of a file does not hold what it should."""
@@ -33,17 +36,23 @@ def read_toml(path: Path | str, made: Callable[[Mapping[str, Any]], T]) -> T:
     """What `made` makes of a TOML file.
 
     Raises:
-        InputFileError: there is no such file, it is no TOML, or `made` raised a `WrongPlaceError`. Caller.
+        InputFileError: there is no such file, it is over 1 MiB or no TOML, or `made` raised a
+            `WrongPlaceError`. Caller.
     """
     try:
         with Path(path).open("rb") as file:
-            found = tomllib.load(file)
+            content = file.read(MAX_BYTES + 1)
+        if len(content) > MAX_BYTES:  # a device may have no end
+            raise InputFileError(path, f"longer than {MAX_BYTES >> 20} MiB")
+        found = tomllib.loads(content.decode("utf-8"))
     except FileNotFoundError:
         raise InputFileError(path, "there is no such file") from None
     except OSError as error:
         raise InputFileError(path, f"cannot be read: {error.strerror or error}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputFileError(path, f"not TOML: {error}") from None
+    except RecursionError:
+        raise InputFileError(path, "not TOML that is meant: it is nested too deeply") from None
     try:
         return made(found)
     except WrongPlaceError as error:

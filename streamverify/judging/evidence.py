@@ -11,7 +11,7 @@ from functools import cached_property
 import sentencex
 
 from streamverify.scorers.protocol import NliScore, Window, WindowScore
-from streamverify.text.words import STOP_WORDS, folded_words, stem
+from streamverify.text.words import STOP_WORDS, folded_words, stems_of
 from streamverify.types import Evidence, Label, Passage, Span
 
 SHOWN = 3
@@ -24,7 +24,7 @@ _SURE = 0.5
 
 def stems(text: str) -> frozenset[str]:
     """Stems of the content words."""
-    return frozenset(stem(word) for word in set(folded_words(text)) - STOP_WORDS)
+    return frozenset(stems_of(set(folded_words(text)) - STOP_WORDS))
 
 
 class WindowWords:

@@ -16,7 +16,7 @@ from typing import TypeVar
 from streamverify.types import Passage
 
 CHARACTERS = 1_000_000
-"""Characters of passages that are remembered; indices of all of them take some 50 bytes a character."""
+"""Characters of passages that are remembered; indices of them take some 200 bytes a character."""
 
 T = TypeVar("T")
 

@@ -20,6 +20,7 @@ from alembic.script import ScriptDirectory
 
 from streamverify._extras import require
 from streamverify.errors import UsageError
+from streamverify.jsonl import encodable
 from streamverify.portal import PerProcess
 
 DatabaseError = sa.exc.DBAPIError
@@ -174,6 +175,8 @@ class Database:
 
 
 def _url(given: str | Path) -> sa.URL:
+    if not encodable(str(given)):
+        raise UsageError(f"the records' name {str(given)!a} is not valid UTF-8")
     if isinstance(given, Path) or "://" not in given:
         return sa.URL.create("sqlite", database=str(given))
     try:

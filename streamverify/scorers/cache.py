@@ -95,6 +95,13 @@ class ByteBoundedCache(Generic[ValueT]):
             self._known.clear()
             self._bytes = self._bytes_known = 0
 
+    def resize(self, limit: int) -> None:
+        """Hold so many bytes at most from now on, 0 or more; what goes for that goes in the usual order."""
+        with self._lock:
+            self.limit = limit
+            self._demote()
+            self._drop()
+
     def close(self) -> None:
         """As `clear`."""
         self.clear()
@@ -184,6 +191,9 @@ class ByteBoundedCache(Generic[ValueT]):
             return
         self._known[key] = entry = self._new.pop(key)
         self._bytes_known += entry[1]
+        self._demote()
+
+    def _demote(self) -> None:
         while self._bytes_known > KNOWN * self.limit:
             old, entry = self._known.popitem(last=False)
             self._bytes_known -= entry[1]
@@ -196,6 +206,9 @@ class ByteBoundedCache(Generic[ValueT]):
             return
         self._new[key] = (value, size)
         self._bytes += size
+        self._drop()
+
+    def _drop(self) -> None:
         while self._bytes > self.limit:
             if len(self._new) > 1 or not self._known:
                 _, (_, freed) = self._new.popitem(last=False)

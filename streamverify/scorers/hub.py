@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -55,7 +56,7 @@ def locate(
         MissingExtraError: a hub id without `huggingface_hub`. Caller.
     """
     folder = Path(source)
-    if folder.is_dir():
+    if os.path.isdir(folder):  # noqa: PTH112 - unlike `Path.is_dir`, for a name that is too long too
         name, commit = folder.resolve().name, ""
         path = _local(folder, graph)
     elif isinstance(source, str) and source.count("/") == 1 and not source.startswith((".", "/", "~")):

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamverify.errors import ScoringError
+from streamverify.scorers.blocks import Blocks
 
 CachePrecision = Literal["float32", "float16"]
 
@@ -49,15 +50,27 @@ class KeysValues:
         return tuple((_wide(keys), _wide(values)) for keys, values in self.layers)
 
 
-def pack(layers: Layers, precision: CachePrecision) -> KeysValues:
+def pack(layers: Layers, precision: CachePrecision, blocks: Blocks | None = None) -> KeysValues:
     """What to keep of a window.
+
+    Args:
+        layers: keys and values, as computed.
+        precision: to keep them in; single precision is not copied.
+        blocks: memory for halves; None for memory of their own.
 
     Raises:
         ScoringError: a number does not fit half precision (65,504), or is none. Operator.
     """
     if precision == "float32":
         return KeysValues(layers)
-    return KeysValues(tuple((_halved(keys), _halved(values)) for keys, values in layers))
+    numbers = [one for pair in layers for one in pair]
+    room = (blocks or Blocks(0)).take(2 * sum(one.size for one in numbers) or 1)
+    halves, start = [], 0
+    for one in numbers:
+        end = start + 2 * one.size
+        halves.append(_halved(one, room[start:end].view(np.float16).reshape(one.shape)))
+        start = end
+    return KeysValues(tuple(zip(halves[::2], halves[1::2], strict=True)))
 
 
 def join(windows: Sequence[Layers]) -> Layers:
@@ -73,9 +86,9 @@ def join(windows: Sequence[Layers]) -> Layers:
     )
 
 
-def _halved(floats: Floats) -> NDArray[np.float16]:
+def _halved(floats: Floats, halves: NDArray[np.float16]) -> NDArray[np.float16]:
     with np.errstate(over="ignore"):
-        halves = floats.astype(np.float16)
+        np.copyto(halves, floats, casting="same_kind")
     if halves.size and (halves.view(np.uint16) & _MAGNITUDE).max() >= _INFINITE:
         raise ScoringError("the model gave keys or values that do not fit half precision")
     return halves

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -122,7 +123,7 @@ def scorer_named(name: str, *, later: bool = False, share: Share | None = None) 
     if (brought := installed_folder(name)) is not None:
         return lambda: _premise_cached(brought, taken, later=later)
     folder = Path(name)
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # noqa: PTH112 - unlike `Path.is_dir`, for a name that is too long too
         raise ModelNotFoundError(name, f"{hint(name)}; or give lexical, or a model's folder")
     # The two kinds are told apart by the list of checksums that a premise-cached model must have.
     if (folder / "sha256sums").is_file():

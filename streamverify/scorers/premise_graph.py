@@ -1,24 +1,29 @@
 """The graph of a premise-cached model: what it must take and give, and a run of it.
 
-    encode   window ──────────────────► keys and values of every layer
-    read     claim + encoded windows ─► logits, token logits
+    encode         window ──────────────────► keys and values of every layer
+    read           claim + encoded windows ─► logits, token logits
+    read_several   claim + several such groups of windows ─► the same for each group
 
-A run holds one window or one claim. The graph has `places` for windows that a claim reads, one input a
-layer for keys and values each, so that nothing is joined before the run; an empty place costs nothing.
-Windows beyond the places are joined in the last one.
+A run holds one window, or one claim, or a claim several times, each time for itself (`packed_passes.py`).
+The graph has `places` for windows that a claim reads, one input a layer for keys and values each, so that
+nothing is joined before the run; an empty place costs nothing. Windows beyond the places are joined in the
+last one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamverify.errors import ModelContractError
+from streamverify.scorers.blocks import Blocks
 from streamverify.scorers.keys_values import Floats, Layers, join
+from streamverify.scorers.packed_passes import SIZES, choice, of_pass, packed, results
 from streamverify.scorers.protocol import Abort
 from streamverify.scorers.runtime import OnnxSession, Provider, Signature
 from streamverify.scorers.signed_weights import turned
@@ -27,19 +32,31 @@ _PASSAGE, _CLAIM = 0, 1
 _JUDGEMENT = ("logits", "token_logits")
 _INTEGERS = ("input_ids", "segment")
 _FIRST = "past_keys_0_0"
+_Part = TypeVar("_Part")
 
 
 class PremiseGraph:
     """One loaded graph; may be run from any number of threads at once."""
 
-    def __init__(self, path: Path, *, provider: Provider = "cpu") -> None:
+    def __init__(self, path: Path, *, provider: Provider = "cpu", packed_passes: bool = True) -> None:
         """Load the graph and check what it takes and gives.
+
+        Args:
+            path: the file.
+            provider: where to run.
+            packed_passes: load it for several passes of a claim too, where that is quicker (on the CPU).
 
         Raises:
             ModelNotFoundError, ModelContractError, ProviderError: as `OnnxSession`, or it is a graph of
                 another kind. Operator.
         """
-        self._session = OnnxSession(path, provider=provider, change=turned)
+        loaded: list[bytes] = []
+
+        def change(content: bytes) -> bytes:
+            loaded.append(turned(content))
+            return loaded[0]
+
+        self._session = OnnxSession(path, provider=provider, change=change)
         self.provider = self._session.provider
         signature = self._session.signature
         self.layers, self.places = _counts(signature)
@@ -51,14 +68,24 @@ class PremiseGraph:
         self._presents = [name for layer in range(self.layers) for name in _names("present", str(layer))]
         empty = np.empty((self.heads, 0, self.size), np.float32)
         self._nothing: Layers = ((empty, empty),) * self.layers
+        several = packed(loaded[0], self.heads, self.size) if loaded and packed_passes else None
+        self._several = OnnxSession(path, change=lambda _: several, as_written=True) if several else None
 
-    def encode(self, ids: Sequence[int], *, abort: Abort) -> Layers:
+    def encode(self, ids: Sequence[int], *, abort: Abort, blocks: Blocks | None = None) -> Layers:
         """Keys and values of a window, special tokens included.
+
+        Args:
+            ids: of the window's tokens.
+            abort: when set, the run ends soon.
+            blocks: memory they are computed into; None for memory of their own.
 
         Raises:
             ScoringError: the run failed, or `abort` was set before it ended.
         """
-        found = self._session.run(self._presents, self._inputs(ids, _PASSAGE, ()), abort=abort)
+        room = (blocks or Blocks(0)).take(self.bytes_of(len(ids), "float32")).view(np.float32)
+        found = room.reshape(2 * self.layers, self.heads, len(ids), self.size)
+        presents = dict(zip(self._presents, found, strict=True))
+        self._session.run_into(presents, self._inputs(ids, _PASSAGE, ()), abort=abort)
         return tuple(zip(found[::2], found[1::2], strict=True))
 
     def read(self, ids: Sequence[int], windows: Sequence[Layers], *, abort: Abort) -> tuple[Floats, Floats]:
@@ -70,23 +97,54 @@ class PremiseGraph:
         logits, token_logits = self._session.run(_JUDGEMENT, self._inputs(ids, _CLAIM, windows), abort=abort)
         return logits[0], token_logits
 
+    def read_several(
+        self, ids: Sequence[int], groups: Sequence[Sequence[Layers]], *, abort: Abort
+    ) -> list[tuple[Floats, Floats]]:
+        """What `read` gives for each group of windows, to the last bit, in as few runs as may be.
+
+        Raises:
+            ScoringError: a run failed, or `abort` was set before it ended.
+        """
+        found: list[tuple[Floats, Floats]] = []
+        for some in parted(groups, -(-len(groups) // SIZES[-1])):
+            if self._several is None or len(some) not in SIZES:
+                found += [self.read(ids, windows, abort=abort) for windows in some]
+                continue
+            inputs = _claim_ids(ids, _CLAIM) | {choice(len(some)): np.array([True])}
+            for number, windows in enumerate(some):
+                inputs |= {of_pass(name, number): part for name, part in self._past(windows)}
+            logits, marks = self._several.run(results(len(some)), inputs, abort=abort)
+            found += zip(logits, marks.reshape(len(some), -1), strict=True)
+        return found
+
     def bytes_of(self, tokens: int, precision: str) -> int:
         """Memory of an encoded window of so many tokens."""
         return 2 * self.layers * self.heads * self.size * tokens * np.dtype(precision).itemsize
 
     def _inputs(self, ids: Sequence[int], segment: int, windows: Sequence[Layers]) -> dict[str, NDArray[Any]]:
-        inputs: dict[str, NDArray[Any]] = {
-            "input_ids": np.array(ids, np.int64),
-            "segment": np.array([segment], np.int64),
-        }
+        empty = [self._nothing] * (self.places - len(windows))
+        return _claim_ids(ids, segment) | dict(self._past([*windows, *empty]))
+
+    def _past(self, windows: Sequence[Layers]) -> Iterator[tuple[str, Floats]]:
+        """Keys and values of windows under the names of their places; the last place takes all the rest."""
         placed = list(windows[: self.places])
         if len(windows) > self.places:
             placed[-1] = join(windows[self.places - 1 :])
-        placed += [self._nothing] * (self.places - len(placed))
-        for names, layers in zip(self._pasts, placed, strict=True):
+        for names, layers in zip(self._pasts, placed, strict=False):
             for (keys_name, values_name), (keys, values) in zip(names, layers, strict=True):
-                inputs[keys_name], inputs[values_name] = keys, values
-        return inputs
+                yield keys_name, keys
+                yield values_name, values
+
+
+def parted(whole: Sequence[_Part], parts: int) -> list[Sequence[_Part]]:
+    """The sequence in so many parts, in order, whose lengths differ by one at most; none is empty."""
+    parts = max(1, min(parts, len(whole)))
+    ends = [len(whole) * number // parts for number in range(parts + 1)]
+    return [whole[start:end] for start, end in pairwise(ends)]
+
+
+def _claim_ids(ids: Sequence[int], segment: int) -> dict[str, NDArray[Any]]:
+    return {"input_ids": np.array(ids, np.int64), "segment": np.array([segment], np.int64)}
 
 
 def _names(when: str, of: str) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +66,12 @@ class OnnxSession:
     """One loaded graph; `run` may be called from any number of threads at once."""
 
     def __init__(
-        self, path: Path, *, provider: Provider = "cpu", change: Callable[[bytes], bytes] | None = None
+        self,
+        path: Path,
+        *,
+        provider: Provider = "cpu",
+        change: Callable[[bytes], bytes] | None = None,
+        as_written: bool = False,
     ) -> None:
         """Load the graph.
 
@@ -75,6 +80,7 @@ class OnnxSession:
             provider: `auto` takes CUDA where the runtime offers it and the CPU elsewhere.
             change: what to do to the file's content where it is to run on the CPU; such a file has no
                 external data.
+            as_written: run the graph's nodes as they are and in their order, none joined with another.
 
         Raises:
             ModelNotFoundError: there is no such file. Operator.
@@ -86,11 +92,13 @@ class OnnxSession:
         providers = providers_for(provider, ort.get_available_providers())
         try:
             graph = str(path) if change is None or providers[0] != _CPU else change(path.read_bytes())
-            self._session = ort.InferenceSession(graph, _options(), providers=providers)
+            self._session = ort.InferenceSession(graph, _options(as_written=as_written), providers=providers)
         except OSError as error:
             raise ModelContractError(f"{path} cannot be read: {error.strerror or error}") from error
         except _RUNTIME_ERRORS as error:
             raise ModelContractError(f"{path} cannot be loaded as an ONNX model: {error}") from error
+        # The wrapper keeps the content, to load it again on another provider; nothing here asks for that.
+        self._session._model_bytes = None  # noqa: SLF001 - tens of megabytes
         in_use: list[str] = self._session.get_providers()
         if provider == "cuda" and in_use[0] != _CUDA:
             raise ProviderError(provider, in_use)
@@ -106,24 +114,63 @@ class OnnxSession:
     ) -> list[NDArray[Any]]:
         """Compute `outputs`.
 
+        The arrays lie in the runtime's own heap, which is never given back to the system: keep them for a
+        moment only (docs/decisions/memory.md).
+
         Raises:
             ScoringError: the run failed, or `abort` was set before it ended.
         """
-        options = ort.RunOptions()
 
-        def terminate() -> None:
-            options.terminate = True
-
-        detach = abort.attach(terminate)
-        try:
+        def compute(options: ort.RunOptions) -> list[NDArray[Any]]:
             arrays: list[NDArray[Any]] = self._session.run(list(outputs), dict(inputs), options)
-        except _RUNTIME_ERRORS as error:
-            if abort.is_set:
-                raise ScoringError("stopped: the check was called off") from error
-            raise ScoringError(f"the model failed: {error}") from error
-        finally:
-            detach()
-        return arrays
+            return arrays
+
+        return _until(abort, compute)
+
+    def run_into(
+        self, outputs: Mapping[str, NDArray[Any]], inputs: Mapping[str, NDArray[Any]], *, abort: Abort
+    ) -> None:
+        """Compute `outputs` into arrays of the caller's.
+
+        Args:
+            outputs: by name, of the shapes that come out; each without gaps. Only written where it succeeds.
+            inputs: by name, each without gaps.
+            abort: as of `run`.
+
+        Raises:
+            ScoringError: the run failed, or `abort` was set before it ended.
+        """
+
+        def compute(options: ort.RunOptions) -> None:
+            binding = self._session.io_binding()
+            for name, array in inputs.items():
+                binding.bind_cpu_input(name, array)
+            for name, array in outputs.items():
+                binding.bind_output(name, "cpu", 0, array.dtype, array.shape, array.ctypes.data)
+            self._session.run_with_iobinding(binding, options)
+
+        _until(abort, compute)
+
+
+T = TypeVar("T")
+
+
+def _until(abort: Abort, compute: Callable[[ort.RunOptions], T]) -> T:
+    """Run something of the runtime's that ends when `abort` is set."""
+    options = ort.RunOptions()
+
+    def terminate() -> None:
+        options.terminate = True
+
+    detach = abort.attach(terminate)
+    try:
+        return compute(options)
+    except _RUNTIME_ERRORS as error:
+        if abort.is_set:
+            raise ScoringError("stopped: the check was called off") from error
+        raise ScoringError(f"the model failed: {error}") from error
+    finally:
+        detach()
 
 
 def softmax(logits: NDArray[Any]) -> NDArray[np.float64]:
@@ -141,12 +188,16 @@ def sigmoid(logits: NDArray[Any]) -> NDArray[np.float64]:
     return probabilities
 
 
-def _options() -> ort.SessionOptions:
+def _options(*, as_written: bool = False) -> ort.SessionOptions:
     options = ort.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.execution_mode = ort.ExecutionMode.ORT_SEQUENTIAL
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_ALL
+    if as_written:
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+        # By their place in the file; the other order follows each output back to its beginning.
+        options.execution_order = ort.ExecutionOrder.PRIORITY_BASED
     # Idle threads that spin take the cores of the application around us.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     # Warnings about the graph are for whoever made it; errors still come as exceptions.

@@ -17,7 +17,10 @@ class LexicalIndex:
 
     def __init__(self, windows: Iterable[Sequence[int]]) -> None:
         """Index token ids, one sequence a window."""
-        distinct = [np.unique(np.asarray(ids, np.int64)) for ids in windows]
+        rows = [np.asarray(ids, np.int64) for ids in windows]
+        self.tokens = sum(map(len, rows))
+        """Of all windows together."""
+        distinct = [np.unique(ids) for ids in rows]
         self.size = len(distinct)
         owners = np.repeat(np.arange(self.size), [len(ids) for ids in distinct])
         tokens = np.concatenate(distinct) if distinct else np.empty(0, np.int64)

@@ -6,7 +6,8 @@ Before: `model_files.py` has the file. After: `premise_cached.py`, or a process 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
+from itertools import repeat
 from pathlib import Path
 
 from tokenizers import Encoding, Tokenizer
@@ -24,10 +25,10 @@ class TokenReader:
 
     def __call__(self, text: str) -> list[Span]:
         """Where each token of `text` stands, special tokens left out."""
-        return [*map(_SPAN, encoded(self.tokenizer, text, special=False).offsets)]
+        return [*map(_span, repeat(Span), encoded(self.tokenizer, text, special=False).offsets)]
 
 
-_SPAN = partial(tuple.__new__, Span)
+_span = tuple.__new__
 """`Span._make` without its steps in Python, which cost more than the tokenizer: a window has hundreds."""
 
 
@@ -35,6 +36,38 @@ def encoded(tokenizer: Tokenizer, text: str, *, special: bool) -> Encoding:
     """Tokens of a text, with the special ones around them where asked for."""
     # The tokenizer refuses lone surrogates; what replaces one is as long, so offsets stay right.
     return tokenizer.encode(printable(text), add_special_tokens=special)
+
+
+class Encoder:
+    """Texts as the model reads them, special tokens included; those of sentences are remembered.
+
+    A sentence is asked for again and again: how long it is, as a claim, as what stands before the next one.
+    Safe to use from several threads.
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        """Nothing is remembered yet."""
+        self._encode = partial(encoded, tokenizer, special=True)
+        self._sentence = lru_cache(maxsize=_REMEMBERED)(self._encode)
+        self._read = TokenReader(tokenizer)
+
+    def __call__(self, text: str) -> Encoding:
+        """Its tokens."""
+        return self._sentence(text) if len(text) <= _SENTENCE else self._encode(text)
+
+    def spans(self, text: str) -> list[Span]:
+        """Where each token stands, special tokens left out: as `TokenReader` says."""
+        if len(text) > _SENTENCE:
+            return self._read(text)
+        found = self(text)
+        places = zip(found.offsets, found.special_tokens_mask, strict=True)
+        return [_span(Span, place) for place, special in places if not special]
+
+
+_SENTENCE = 500
+"""Characters of the longest text that is remembered."""
+_REMEMBERED = 256
+"""Texts that are remembered, those used last: about 1 MB."""
 
 
 def read_tokenizer(path: Path) -> Tokenizer:

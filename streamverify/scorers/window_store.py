@@ -4,6 +4,9 @@
         └─ none ── lock of the key ─┬─ another process wrote it meanwhile ───────► hit
                                     └─ compute, write, rename, make room ────────► miss
 
+A window that another stream asks for, of whichever process, is known; its file says so by a bit of its mode.
+Where room is made newcomers go first. Known windows hold half of the bytes at most, as in `cache.py`.
+
 A file has its name only once it is whole, and what is mapped stays whole after its file was removed, so
 readers need no lock. The locks are the system's and end with the process that holds them: a worker that is
 killed while it computes holds nobody up.
@@ -17,17 +20,19 @@ import logging
 import mmap
 import os
 import secrets
+import stat
 import struct
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from streamverify.errors import ScoringError
-from streamverify.scorers.cache import ByteBoundedCache, CacheStatistics
+from streamverify.scorers.cache import KNOWN, ByteBoundedCache, CacheStatistics
 from streamverify.scorers.keys_values import KeysValues
 from streamverify.scorers.protocol import Abort
 
@@ -42,12 +47,18 @@ _ROOM = 2**62
 _KEPT = 4
 """Part of the limit, one in so many, that a process keeps mapped: what others remove it holds on to until it
 computes a window itself."""
+_BIT = stat.S_IXUSR
+"""Nobody runs a window, so that this bit is free to tell known ones; reading a file leaves it alone."""
+_NEWCOMER, _KNOWN = 0o600, 0o600 | _BIT
 _WAIT, _PATIENCE = 0.002, 10.0
 """Seconds between two looks at a lock, and until a window is computed here too, whoever else is at it."""
 
 
 class WindowStore:
-    """The encoded windows that processes with the same folder used last, at most `limit` bytes in all."""
+    """The windows that processes with the same folder used last, and before them those that came again.
+
+    At most `limit` bytes in all.
+    """
 
     def __init__(self, folder: Path, limit: int) -> None:
         """Use a folder.
@@ -69,7 +80,7 @@ class WindowStore:
 
     def statistics(self) -> CacheStatistics:
         """The counters of this process; entries and bytes of all."""
-        sizes = [size for _, size, _ in self._files()]
+        sizes = [one.size for one in self._files()]
         with self._lock:
             return CacheStatistics(self._hits, self._misses, self._evicted, len(sizes), sum(sizes))
 
@@ -88,11 +99,9 @@ class WindowStore:
         compute: Callable[[], KeysValues],
         *,
         abort: Abort,
-        anew: bool = False,  # noqa: ARG002 - see below
+        anew: bool = False,
     ) -> tuple[KeysValues, bool]:
         """The window of `key`, and whether it cost nothing; as `ByteBoundedCache.fetch`.
-
-        `anew` is not used: what was used last stays, whoever asked for it.
 
         Raises:
             ScoringError: `abort` was set.
@@ -100,6 +109,8 @@ class WindowStore:
         """
         path = self._folder / (key.hex() + _ENDING)
         if (held := self._held(path)) is not None:
+            if anew:
+                _mark(path, _KNOWN)
             with self._lock:
                 self._hits += 1
             return held, True
@@ -201,26 +212,58 @@ class WindowStore:
         if not self._take(_ROOM):
             return  # another process is at it
         try:
-            files = sorted(self._files())
-            size = sum(one for _, one, _ in files)
-            for _, one, name in files:
-                if size <= self.limit:
-                    break
-                (self._folder / name).unlink(missing_ok=True)
-                size -= one
+            files = self._files()
+            size = sum(one.size for one in files)
+            for one in self._to_go(files) if size > self.limit else ():
+                one.path.unlink(missing_ok=True)
+                size -= one.size
                 with self._lock:
                     self._evicted += 1
+                if size <= self.limit:
+                    break
         finally:
             fcntl.lockf(self._locks, fcntl.LOCK_UN, 1, _ROOM)
 
-    def _files(self) -> list[tuple[int, int, str]]:
-        """When last used, bytes, name."""
+    def _to_go(self, files: Sequence[_File]) -> list[_File]:
+        """In the order in which they go; what is known of more than half of the bytes is known no more."""
+        new: list[_File] = []
+        known: list[_File] = []
+        room = KNOWN * self.limit
+        for one in sorted(files, reverse=True):
+            room -= one.size if one.known else 0
+            if one.known and room >= 0:
+                known.append(one)
+                continue
+            if one.known:
+                _mark(one.path, _NEWCOMER)
+            new.append(one)
+        # The newcomer that room is made for stays, even beside known ones alone.
+        return [*new[:0:-1], *known[::-1], *new[:1]]
+
+    def _files(self) -> list[_File]:
         found = []
         for path in self._folder.glob(f"*{_ENDING}"):
             with contextlib.suppress(FileNotFoundError):  # another process removed it
-                known = path.stat()
-                found.append((known.st_mtime_ns, known.st_size, path.name))
+                told = path.stat()
+                known = bool(told.st_mode & _BIT)
+                found.append(_File(told.st_mtime_ns, told.st_size, path, known=known))
         return found
+
+
+class _File(NamedTuple):
+    """A window's file; the one used longest ago sorts first."""
+
+    used: int
+    size: int
+    path: Path
+    known: bool
+
+
+def _mark(path: Path, mode: int) -> None:
+    """Say of a window what it is."""
+    # It may have gone, and a file system without modes has newcomers only: the one used longest ago goes.
+    with contextlib.suppress(OSError):
+        path.chmod(mode)
 
 
 def _use(path: Path) -> None:

@@ -16,7 +16,8 @@ from pathlib import Path
 from socket import AF_INET, AF_INET6, create_server
 
 from streamverify.errors import UsageError
-from streamverify.scorers.premise_cached import CACHE_BYTES, cores
+from streamverify.scorers.premise_cached import cores
+from streamverify.scorers.window_room import SHARED_BYTES
 from streamverify.server.drain import LAST_WORDS
 from streamverify.server.launch import ServeOptions, Tell
 from streamverify.server.supervisor import Supervisor
@@ -68,7 +69,7 @@ def run_crew(options: ServeOptions, count: int, tell: Tell, *, judges: str) -> i
 
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="streamverify-metrics-"))
             marked = partial(mark_process_dead, path=folder)
-        windows = stack.enter_context(windows_folder(CACHE_BYTES, tell))
+        windows = stack.enter_context(windows_folder(SHARED_BYTES, tell))
         try:
             family = AF_INET6 if ":" in options.host else AF_INET
             listener = create_server((options.host, options.port), family=family, backlog=_BACKLOG)

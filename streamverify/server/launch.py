@@ -233,6 +233,6 @@ def _refuse_traces_for_nobody() -> None:
     trace = require("opentelemetry.trace", extra="otel", feature="--traces")
     if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
         raise UsageError(
-            "--traces: nothing exports spans here; run opentelemetry-instrument streamverify serve --traces, "
-            "after pip install opentelemetry-distro opentelemetry-exporter-otlp"
+            "--traces: nothing exports spans here; run opentelemetry-instrument -- streamverify serve "
+            "--traces, after pip install opentelemetry-distro opentelemetry-exporter-otlp"
         )

@@ -160,9 +160,11 @@ export class AnswerView {
 
 	/** The caret behind the last text, within its block. */
 	#blink() {
-		const parts = this.#drawn.at(-1)?.node.querySelectorAll('.s, .tag');
-		const last = parts?.length ? parts[parts.length - 1] : this.#drawn.at(-1)?.node.lastChild;
-		if (last) last.after(this.#caret); else this.element.append(this.#caret);
+		const node = this.#drawn.at(-1)?.node;
+		// Text of a sentence that is still open is `rest`; an item without text is where the next word goes.
+		const last = node && [...node.querySelectorAll('li, .s, .rest, .tag')].at(-1);
+		if (last && !last.matches('li')) last.after(this.#caret);
+		else (last ?? (node?.matches(':not(hr)') ? node : this.element)).append(this.#caret);
 		const told = this.#pieces.at(-1)?.end ?? 0, held = this.#sentences.filter((one) => one.end > told).length;
 		this.#caret.textContent = held ? `checking ${held} more` : '';
 		this.#caret.classList.toggle('holding', held > 0);

@@ -10,7 +10,7 @@ const FIELDS = ['question', 'passages', 'answer'];
 const SAMPLE = {
 	question: 'When was the Aldgrove lighthouse built, and can I visit it?',
 	passages: 'The Aldgrove lighthouse was built between 1871 and 1874. Its tower is 34 metres high and was painted white until 1920.\n\nThe lighthouse is open to visitors from April to October, daily except Mondays. Admission is 6 euros; children under twelve pay nothing.',
-	answer: 'The lighthouse was finished in **1874** and stands *34 metres* high [1].\n\n| | Price |\n|---|---|\n| Adults | Adults pay 9 euros to go in [2]. |\n| Children | Children under twelve get in free [2]. |\n\nThe keeper sells postcards on Sundays.',
+	answer: 'The lighthouse was built from **1871** to **1874**; its tower is *34 metres* high [1].\n\n| | Price |\n|---|---|\n| Adults | Adults pay 9 euros to go in [2]. |\n| Children | Children under twelve pay nothing to go in [2]. |\n\nThe keeper sells postcards on Sundays.',
 };
 let cases = [];
 

@@ -39,7 +39,8 @@ class Preparation:
         Raises:
             ScoringError: they could not be.
         """
-        await self._done.wait()
+        if not self._done.is_set():
+            await self._done.wait()
         if isinstance(self._result, Exception):
             raise ScoringError(f"the passages could not be prepared: {self._result}") from self._result
         assert self._result is not None

@@ -305,7 +305,7 @@ class StreamState:
                 break
             shown = self._placeholders.merged(entry.sentence, releases)
             if self._filter is not None:
-                shown = self._filter.feed(shown)
+                shown = self._filter.feed(shown, entry.sentence.text)
             events.extend(self._release_all(shown, at_ms))
             self._shown += 1
         if self._ended and self._shown == len(self._entries):

@@ -52,9 +52,12 @@ class _Job(Generic[T]):
     given_up: bool = False
     taken: bool = False
     """By a thread."""
+    told: bool = False
+    """`started` was set where it was handed in, in its own loop: there was a thread for it at once."""
 
     def execute(self) -> None:
-        self.loop.call_soon(self.started.set)
+        if not self.told:
+            self.loop.call_soon(self.started.set)
         try:
             self.result.append(self.call())
         except BaseException as error:  # noqa: BLE001 - kept, and raised where the call is awaited
@@ -167,12 +170,13 @@ class Workers:
         job = _Job(call, abort, current_loop())
         self._submit(job, time.perf_counter() if since is None else since)
         try:
-            with anyio.move_on_after(patience):
+            if patience is not None:
+                with anyio.move_on_after(patience):
+                    await job.started.wait()
+                if not job.started.is_set() and not self._taken(job):
+                    raise OverloadedError(patience)
+            if not job.started.is_set():
                 await job.started.wait()
-            if not job.started.is_set() and not self._taken(job):
-                assert patience is not None
-                raise OverloadedError(patience)
-            await job.started.wait()
             with anyio.move_on_after(timeout):
                 await job.done.wait()
         finally:
@@ -200,15 +204,18 @@ class Workers:
         slots = self._slots.here
         with slots.lock:
             slots.push(job, since)  # type: ignore[arg-type] # the queue never looks at the result
-            self._start_if_free(slots)
+            self._start_if_free(slots, here=job)
 
     def _taken(self, job: _Job[T]) -> bool:
         with self._slots.here.lock:
             return job.taken
 
-    def _start_if_free(self, slots: _Slots) -> None:
+    def _start_if_free(self, slots: _Slots, here: object = None) -> None:
         while len(slots.running) < self._threads and (job := slots.oldest()) is not None:
             slots.running.add(job)
+            if job is here:  # waking the loop from a thread costs more than telling it now
+                job.told = True
+                job.started.set()
             if slots.resting:
                 slots.resting.pop().give(job)
                 return

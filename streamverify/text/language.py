@@ -178,7 +178,7 @@ def detect(text: str, *, before: str = "") -> str | None:
         the nearest that has one; English is never taken for another.
     """
     prose = _NOT_PROSE.sub(" ", text)
-    letters = sum(char.isalpha() for char in prose)
+    letters = sum(map(str.isalpha, prose))
     if not letters:
         return None
     found = _by_script(prose, letters) or _by_words(prose) or _by_few_words(prose)
@@ -253,6 +253,8 @@ def _parts(words: Sequence[str], places: Iterable[int]) -> list[str]:
 
 
 def _by_script(prose: str, letters: int) -> str | None:
+    if prose.isascii():  # the letters of none of these scripts
+        return None
     counts = {language: len(pattern.findall(prose)) for language, pattern in _SCRIPTS}
     counts["ja"] += counts["zh"] if counts["ja"] > 1 else 0
     language, count = max(counts.items(), key=lambda entry: entry[1])
@@ -276,9 +278,8 @@ def _by_words(prose: str) -> str | None:
     counted, counted_german = Counter(parts), Counter(parts_of_german)
     for language in _FUNCTION_WORDS:
         own = counted_german if language == "de" else counted
-        known, telling = _KNOWN[language], _TELLING[language]
-        hits = sum(count for part, count in own.items() if part in known)
-        found[language] = (hits, sum(part in telling for part in own))
+        hits = sum(own[part] for part in own.keys() & _KNOWN[language])
+        found[language] = (hits, len(own.keys() & _TELLING[language]))
     found.pop("en")
     language, (most, distinct) = max(found.items(), key=lambda entry: entry[1])
     if english >= 2 and english >= most:

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from streamverify.checks.coverage import linked
 from streamverify.checks.index import Source, SourceView
 from streamverify.checks.names import missing, names
-from streamverify.checks.negation import mismatch, statement, statements
+from streamverify.checks.negation import Statement, mismatch, statements
 from streamverify.checks.quotes import near_miss, occurs, plain, quotations
 from streamverify.text import words as module
-from streamverify.text.words import content_stems, fold, stem, words
+from streamverify.text.words import WORD, content_stems, fold, placed_words, split_words, stem, tokens, words
 
 prose = st.lists(
     st.sampled_from("The fee of Ada Pell is due in May unless Harrow Mills agrees to waive it".split()),
@@ -32,13 +32,13 @@ def absent(claim: str, *sources: str) -> list[str]:
     st.lists(st.one_of(st.from_regex(r"[a-z]*[0-9][a-z0-9]*", fullmatch=True), st.just("x" * 41)), min_size=1)
 )
 def test_what_is_made_up_without_end_is_not_remembered(made_up):
-    before = module._remembered.cache_info().currsize
+    before = len(module._STEMS)
     assert [stem(word) for word in made_up if any(map(str.isdigit, word))] == [
         word for word in made_up if any(map(str.isdigit, word))
     ]
     for word in made_up:
         stem(word)
-    assert module._remembered.cache_info().currsize == before
+    assert len(module._STEMS) == before
 
 
 @given(st.text(max_size=200))
@@ -193,10 +193,17 @@ def test_a_statement_in_other_words_is_not_called_reversed(claim, source):
 @given(prose)
 def test_a_sentence_never_contradicts_itself(parts):
     text = " ".join(parts)
-    assert mismatch(text, [statement(text)]) is None
+    assert mismatch(text, [Statement(text)]) is None
 
 
 @given(prose.filter(lambda parts: content_stems(" ".join(parts))))
 def test_the_words_of_a_text_stand_together_in_it(parts):
     stems = content_stems(" ".join(parts))
     assert linked(stems, [stems]) == (1.0, 1.0)
+
+
+@given(st.text(max_size=200) | st.text(alphabet="ab1_＿'’½ .-", max_size=60))
+def test_words_without_an_underline_are_those_of_the_whole_pattern(text):
+    assert split_words(text) == WORD.findall(text)
+    assert tokens(text) == [module.strip_possessive(word) for word in WORD.findall(fold(text))]
+    assert placed_words(text) == [(word.start, word.folded) for word in words(text)]

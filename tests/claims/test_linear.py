@@ -87,7 +87,8 @@ def test_what_holds_no_groups_is_refused(content: bytes) -> None:
 
 
 def test_groups_that_were_changed_are_refused_by_name(tmp_path: Path) -> None:
-    (tmp_path / alike.SUM).write_bytes(Path(alike.__file__).with_name(alike.SUM).read_bytes())
+    checksum = f"{alike.FILE}.sha256"
+    (tmp_path / checksum).write_bytes(Path(alike.__file__).with_name(checksum).read_bytes())
     (tmp_path / alike.FILE).write_bytes(alike.pack({1: 0}, [0]))
     with pytest.raises(ModelChecksumError, match=alike.FILE):
         alike.opened(tmp_path)
@@ -169,12 +170,14 @@ FLOORS = {
     "claimhood_more": (0.97, 0.02),
     "claimhood_wide": (0.97, 0.03),
     "claimhood_varied": (0.97, 0.03),
+    "claimhood_paired": (0.86, 0.07),
     "claimhood_heldout": (0.93, 0.05),
     "claimhood_wide_heldout": (0.88, 0.07),
     "claimhood_varied_heldout": (0.89, 0.09),
 }
 """Share that is right at least, and of claims lost at most: a little below what was measured. The last three
-were never fitted to; a change that lowers them is worse, one that was chosen to raise them is forbidden."""
+were never fitted to; a change that lowers them is worse, one that was chosen to raise them is forbidden.
+Nor is *paired* fitted to, but it may be."""
 
 
 @pytest.mark.slow

@@ -19,6 +19,7 @@ PASSAGE = {"id": "t", "text": "The tower is 330 metres tall."}
 ROW = {
     "id": "a",
     "answer": "The tower is 330 metres tall. Penguins fly.",
+    "metadata": {"level": "easy"},
     "passages": [PASSAGE],
     "labels": [
         {"text": "The tower is 330 metres tall.", "label": "supported"},
@@ -36,6 +37,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "empty.jsonl").touch()
     (tmp_path / "windows.jsonl").write_bytes(json.dumps(ROW).encode("utf-16"))
     (tmp_path / "deep.jsonl").write_text("[" * 100_000 + "\n", "utf-8")
+    (tmp_path / "deep.toml").write_text("a = " + "[" * 100_000, "utf-8")
     (tmp_path / "folder").mkdir()
     assert main(["evaluate", "rows.jsonl", *LEXICAL, "--json", "run.json"]) == 0
     return tmp_path
@@ -74,7 +76,17 @@ COSTS = "the cost of a miss and the cost of a false alarm go together: numbers o
         ([*EVALUATE, "--md", "folder"], "--md: folder is a folder; name a file"),
         ([*CALIBRATE, "--out", "no/c.json"], "--out: no/c.json cannot be written: there is no folder no"),
         ([*RAGAS, "--out", "folder"], "--out: folder is a folder; name a file"),
+        ([*EVALUATE, "--out", "x" * 300], "--out: " + "x" * 300 + " cannot be written: File name too long"),
+        # an option that would do nothing
+        ([*EVALUATE, "--seed", "1"], "a seed draws the sample that a limit takes: give a limit too"),
         # what was given is none
+        ([*CALIBRATE, "--per", "typo"], "case 'a' has no 'typo' to group by; choose one of kind, level"),
+        (["demo", "--scorer", "x" * 300], "no model at " + "x" * 300),
+        (
+            ["evaluate", "rows.jsonl", "--gates", "deep.toml"],
+            "deep.toml: not TOML that is meant: it is",
+        ),
+        (["audit", "list", "--records", "\udcff"], "the records' name '\\udcff' is not valid UTF-8"),
         ([*SPLIT[:2], "empty.jsonl", *SPLIT[3:]], "empty.jsonl: there is no case to divide"),
         ([*SPLIT, "--parts", "a=1e308,b=1e308"], "name at least two parts, each with a share above 0"),
         (["evaluate", "windows.jsonl"], "windows.jsonl:1: is UTF-16, as Windows' shells write it; save it"),
@@ -148,6 +160,27 @@ def test_outputs_pass_only_where_each_is_a_file_of_its_own(
         assert not sound
     else:
         assert sound
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="a device of Linux")
+@pytest.mark.parametrize("option", ["--calibration", "--gates", "--settings"])
+def test_a_device_without_end_is_no_file_to_read(
+    option: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert main([*EVALUATE, option, "/dev/zero"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("streamverify: /dev/zero")
+    assert said.endswith("longer than 1 MiB\n")
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="a file of Linux")
+def test_a_journal_that_reads_like_a_file_and_is_none_is_named(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert main([*EVALUATE, "--out", "/proc/self/mem"]) == 2
+    assert capsys.readouterr().err.startswith("streamverify: /proc/self/mem cannot be used: ")
 
 
 def test_a_device_may_be_written_twice() -> None:

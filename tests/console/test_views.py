@@ -18,7 +18,7 @@ from streamverify.testing import ScriptedScorer, collect, stream_of
 from streamverify.types import Label, Passage
 from streamverify.verifier import Verifier
 
-SCRIPT = {"retried automatically": Label.CONTRADICTED, "e-mail": Label.UNSUPPORTED}
+SCRIPT = {"after 30 days": Label.CONTRADICTED, "e-mail": Label.UNSUPPORTED}
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -116,7 +116,7 @@ def test_a_pipe_gets_one_line_a_sentence_and_no_control_codes() -> None:
     lines = file.getvalue().splitlines()
     assert lines[:2] == ["Title", "Question?"]
     assert lines[2].startswith("· no claim")
-    assert next(line for line in lines if "retried automatically" in line).startswith("✗ contradicted")
+    assert next(line for line in lines if "after 30 days" in line).startswith("✗ contradicted")
     sentences = lines[2 : lines.index("")]
     assert len(sentences) == len(CASE.sentences)
     assert "\x1b" not in file.getvalue()
@@ -154,7 +154,7 @@ def test_a_halted_stream_says_that_the_answer_is_incomplete() -> None:
     played(PlainView(console(file), Heading()), case_events(Halt()))
     shown = file.getvalue()
     assert "halted, the answer is incomplete" in shown
-    assert "retried automatically" not in shown[: shown.index("halted")]
+    assert "after 30 days" not in shown[: shown.index("halted")]
 
 
 # --- live ----------------------------------------------------------------------------------------
@@ -232,7 +232,7 @@ def test_a_redacted_sentence_is_never_sent_to_the_screen_while_streaming() -> No
         for event in case_events(Redact())[:-1]:
             view.show(event)
             view.draw()
-    assert "retried automatically" not in ESCAPES.sub("", file.getvalue())
+    assert "after 30 days" not in ESCAPES.sub("", file.getvalue())
 
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07 It [bold]fell[/bold] \x9b31m. "

@@ -129,6 +129,7 @@ def test_lengths_and_passages_are_rounded_to_three_digits_or_not_at_all(number):
     assert near == number if number < 1_000 else abs(near - number) <= 0.005 * number
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(st.lists(st.integers(0, 600), min_size=2, max_size=2, unique=True).map(sorted))
 def test_a_window_is_the_same_from_the_sums_of_hours_as_from_every_row(traffic_of_a_day, minutes):

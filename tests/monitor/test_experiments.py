@@ -65,6 +65,7 @@ def test_looks_are_counted_from_one():
     st.integers(1, 5),
     st.booleans(),
 )
+@example([0.0, 1.0], [1.0, 1.0], 1, False)  # one arm without spread
 @example([0.0, 8.29e-244], [0.0, 8.29e-244], 1, False)  # a spread whose square is 0
 def test_a_decision_is_never_a_number_that_is_none(a, b, look, higher):
     found = decide_samples("x", a, b, higher_is_better=higher, look=look, looks=5)

@@ -45,6 +45,7 @@ def test_the_sums_of_hours_are_those_of_traffic(database_url):
         assert [one.name for one in HourlyTraffic(database, AUDITOR).runs(DAY, 1)] == ["r1"]
 
 
+@pytest.mark.slow
 def test_who_sees_a_part_of_the_streams_gets_the_sums_of_that_part(tmp_path):
     url = str(tmp_path / "r.db")
     with Records(url) as records:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import anyio
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from streamverify import Halt, Observe, Redact, RedactPii, Repair, Verifier
@@ -118,6 +118,8 @@ def test_spans_stand_for_the_characters_they_name(text, cut):
 
 
 @given(st.lists(st.sampled_from(TEXTS), min_size=1, max_size=3), cuts, st.sampled_from(BASES))
+@example([("Sra. Lucía Fernández llamó ayer.", ())], 7, Annotate())  # two sentences
+@example([("Sra. Lucía Fernández llamó ayer.", ())], 7, Redact(placeholder="□"))
 @settings(max_examples=15)
 def test_no_item_goes_over_the_wire(chosen, cut, base):
     """Neither as text nor where an event quotes the answer or a passage that says the same."""

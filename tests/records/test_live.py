@@ -162,6 +162,7 @@ def test_who_wants_no_sentences_before_the_end_has_none(tmp_path, running):
         assert Lister(records.database, AUDITOR).streams().streams[0].labels == LABELS
 
 
+@pytest.mark.slow
 def test_sentences_that_do_not_fit_are_counted_and_forgotten_with_their_stream(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(live, "WAITING", 2)
     with Database(tmp_path / "r.db") as database:

@@ -55,6 +55,7 @@ def reader(tmp_path_factory):
         yield Reader(records.database, AUDITOR), Reader(records.database, ANN)
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(st.integers(1, 5), st.integers(1, 12))
 def test_pages_of_any_size_give_the_same_the_latest_first(reader, page, limit):

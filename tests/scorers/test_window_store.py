@@ -81,6 +81,54 @@ def test_whoever_asks_gets_the_right_window_and_the_bound_holds(asked, room, tmp
         store.close()
 
 
+@given(
+    popular=st.integers(1, 5),
+    passing=st.lists(st.tuples(st.integers(0, 30), st.integers(0, 1), st.booleans()), max_size=40),
+    read=st.booleans(),
+)
+def test_what_was_asked_for_anew_stays_whatever_passes_by_once(popular, passing, read, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("windows")
+    limit = 10 * (HEADER + 5 * BYTES)
+    both = [WindowStore(folder, limit) for _ in range(2)]
+    known = [200 + number for number in range(popular)]
+    for store in both:  # brought to one process, asked for anew in the other
+        for number in known:
+            store.fetch(key(number), lambda number=number: window(number), abort=Abort(), anew=True)
+    seen = set()
+    for number, who, again in passing:
+        anew = number not in seen
+        both[who].fetch(key(number), lambda number=number: window(number), abort=Abort(), anew=anew)
+        seen.add(number)
+        if again:  # the claims of the one stream that brought it
+            both[1 - who].fetch(key(number), lambda number=number: window(number), abort=Abort())
+        assert both[who].statistics().bytes <= limit
+    for number in known:
+        value, cheap = both[read].fetch(key(number), never, abort=Abort())
+        assert (cheap, alike(value, window(number))) == (True, True)
+    for store in both:
+        store.close()
+
+
+def test_what_everybody_asked_for_anew_once_goes_when_others_are(stores):
+    one, other = stores(10 * (HEADER + 5 * BYTES)), stores(10 * (HEADER + 5 * BYTES))
+    for number in (*range(10), *range(50, 62)):
+        for store in (one, other):
+            store.fetch(key(number), lambda number=number: window(number), abort=Abort(), anew=True)
+    assert one.fetch(key(0), lambda: window(0), abort=Abort())[1] is False
+
+
+def test_where_files_have_no_modes_what_was_used_longest_ago_goes(stores, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr("pathlib.Path.chmod", refuse)
+    store = stores(2 * (HEADER + 5 * BYTES))
+    for number in (1, 1, 2, 3):
+        store.fetch(key(number), lambda number=number: window(number), abort=Abort(), anew=True)
+    assert [path.stat().st_mode & 0o100 for path in store._folder.glob("*.window")] == [0, 0]
+    assert store.fetch(key(1), lambda: window(1), abort=Abort())[1] is False
+
+
 @pytest.mark.parametrize("kind", [np.float32, np.float16])
 def test_what_one_computes_another_reads_to_the_bit_without_copying_it(stores, kind):
     first, second = stores(), stores()

@@ -181,6 +181,35 @@ def test_badges_appear_while_the_answer_is_still_streaming(shown):
     assert "1 not in sources" in shown.js("root.querySelector('[role=status]').textContent")
 
 
+BEHIND_THE_CARET = """(() => {
+  const caret = root.querySelector('.caret'), rest = document.createRange();
+  if (!caret) return null;
+  rest.selectNodeContents(root.querySelector('.answer'));
+  rest.setStartAfter(caret);
+  return rest.toString().trim();
+})()"""
+UNFINISHED = {
+    "prose": "The mill is old. It grinds",
+    "list": "Told:\n\n- The mill is old.\n- It grinds",
+    "code": "The mill is old.\n\n- It grinds `with",
+}
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [{"text": f"{text} as ever it did.", "pause_after": text} for text in UNFINISHED.values()],
+    ids=UNFINISHED,
+    indirect=True,
+)
+def test_the_caret_stands_behind_the_last_text_until_the_end(shown):
+    shown.wait("root.querySelector('.supported.badge')")
+    shown.wait("/It grinds/.test(root.querySelector('.answer').textContent)")
+    assert shown.js(BEHIND_THE_CARET) == ""
+    shown.gate.set()
+    shown.ended()
+    assert shown.js("root.querySelector('.caret')") is None
+
+
 def test_every_sentence_is_cut_where_the_server_cut_it(shown):
     """Characters outside the basic plane count once on the wire and twice in JavaScript."""
     shown.ended()

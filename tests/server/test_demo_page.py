@@ -23,7 +23,7 @@ WIDTHS = [(1280, 800), (768, 1024), (390, 844)]
 CASES = ["docs", "finance", "support", "conflict"]
 SCRIPT = {
     "wrong": Label.CONTRADICTED,
-    "retried automatically": Label.CONTRADICTED,
+    "after 30 days": Label.CONTRADICTED,
     "e-mail": Label.UNSUPPORTED,
 }
 HOSTILE = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script><svg onload="window.pwned=1">'

@@ -90,6 +90,7 @@ def checked(scorer, text, policy=None):
     return told(scorer, text, policy)[-1].report
 
 
+@pytest.mark.slow
 @given(claims, bands)
 @settings(max_examples=15)
 def test_the_second_decides_in_the_band_and_the_first_elsewhere(text, band):

@@ -47,7 +47,7 @@ def scoring() -> Checkers:
 
 async def timed(make: Make, checkers: Checkers, workload: Workload, numbers: range) -> dict[str, Any]:
     """Answers at once of which all is supported."""
-    count = len(numbers)
+    count, load = len(numbers), os.getloadavg()[0]
     plain = [Source(workload.sentences(number), RATE) for number in numbers]
     cpu = time.process_time()
     bare_seconds = await bare(plain)
@@ -82,7 +82,7 @@ async def timed(make: Make, checkers: Checkers, workload: Workload, numbers: ran
         "asked_per_character": round(sum(len(text) for one in asked for text in one.asked) / total, 2),
         "characters_lost": sum(map(_lost, sources, readings)),
         "errors": sorted({reading.error for reading in readings if reading.error}),
-        "load": round(os.getloadavg()[0], 1),
+        "load": [round(load, 1), round(os.getloadavg()[0], 1)],
     }
 
 
@@ -178,12 +178,11 @@ async def main(program: str, spec: dict[str, Any]) -> dict[str, Any]:
     warm = checkers(workload.passages(0))
     await warm.ask(workload.sentences(0)[0])
     await followed(Source(workload.sentences(0)[:2], RATE), make(warm, workload.passages(0)))
-    runs, first = [], 1
-    for count in spec["streams"]:
-        for _ in range(spec["repeats"]):  # each with answers that nobody has seen
-            runs.append(await timed(make, checkers, workload, range(first, first + count)))
-            first += count
-    return {"timed": runs, "probed": await probed(make, checkers, workload)}
+    runs, first = [], spec["first"]
+    for count in spec["streams"]:  # each with answers that nobody has seen
+        runs.append(await timed(make, checkers, workload, range(first, first + count)))
+        first += count
+    return {"timed": runs, **({"probed": await probed(make, checkers, workload)} if spec["probes"] else {})}
 
 
 if __name__ == "__main__":

@@ -6,7 +6,9 @@ Each library is installed into an environment of its own under FOLDER (pinned in
 there already; streamverify is the one that runs this. Answers of twenty sentences, 100 pieces a second, one
 stream and sixteen at once. The checker is one of two, for all of them: *stub* sleeps 40 ms and knows the
 planted facts, as a checker across a network would; *model* is our own scorer, in the library's own process.
-What is measured is told in `measured.py`, how each library is used in `programs/`.
+What is measured is told in `measured.py`, how each library is used in `programs/`. Every library has its turn
+before any has its next, so that what else the machine does meets all of them alike; each row has the load
+before and after it.
 """
 
 from __future__ import annotations
@@ -107,6 +109,20 @@ def run(peer: str, python: Path, spec: dict[str, Any], home: Path) -> dict[str, 
     return json.loads(lines[-1])
 
 
+class System(NamedTuple):
+    """One way of using a library, with one checker."""
+
+    peer: str
+    mode: str
+    checker: str
+
+
+def ordered(systems: list[System], turn: int) -> list[System]:
+    """All of them, another one first in each turn, so that none always runs after the same one."""
+    at = turn % max(len(systems), 1)
+    return systems[at:] + systems[:at]
+
+
 def main() -> None:
     """Install, run, print, optionally write."""
     parser = argparse.ArgumentParser(
@@ -115,7 +131,7 @@ def main() -> None:
     parser.add_argument("--venvs", type=Path, required=True, help="folder of the environments")
     parser.add_argument("--only", choices=PEERS, action="append", help="these alone; repeatable")
     parser.add_argument("--checker", choices=("stub", "model"), action="append", help="this alone")
-    parser.add_argument("--repeats", type=int, default=3, help="runs of each setting, one after the other")
+    parser.add_argument("--repeats", type=int, default=3, help="turns, in each of which all run once")
     parser.add_argument("--streams", type=int, action="append", help="at once; repeatable; 1 and 16 without")
     parser.add_argument("--json", type=Path, help="takes the place of what it says of the same runs")
     options = parser.parse_args()
@@ -128,24 +144,42 @@ def main() -> None:
         # Guardrails measures its users unless a file in their home says otherwise.
         rc = "id=none\nenable_metrics=false\nuse_remote_inferencing=false\n"
         (home / ".guardrailsrc").write_text(rc, encoding="utf-8")
-        for peer in options.only or PEERS:
-            python = environment(options.venvs.resolve(), peer)
-            number = told(python, PEERS[peer].package)
-            for checker in options.checker or ("stub", "model"):
-                for mode in PEERS[peer].modes:
-                    spec = {
-                        "workload": str(home / "workload.json"),
-                        "checker": checker,
-                        "mode": mode,
-                        "streams": counts,
-                        "repeats": options.repeats,
-                    }
-                    day = datetime.now(UTC).date().isoformat()
-                    figures = run(peer, python, spec, home)
-                    found[f"{peer} {mode} {checker}"] = {"version": number, "date": day, **figures}
-                    print(f"== {peer} {number} {mode} {checker}\n{json.dumps(figures, indent=1)}", flush=True)
-                    if options.json is not None:
-                        options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        systems = [
+            System(peer, mode, checker)
+            for checker in options.checker or ("stub", "model")
+            for peer in options.only or PEERS
+            for mode in PEERS[peer].modes
+        ]
+        pythons = {peer: environment(options.venvs.resolve(), peer) for peer in options.only or PEERS}
+        numbers = {peer: told(python, PEERS[peer].package) for peer, python in pythons.items()}
+        now: dict[System, dict[str, Any]] = {}
+        for turn in range(options.repeats):
+            for system in ordered(systems, turn):
+                before = now.get(system, {})
+                if "failed" in before:
+                    continue
+                spec = {
+                    "workload": str(home / "workload.json"),
+                    "checker": system.checker,
+                    "mode": system.mode,
+                    "streams": counts,
+                    "first": 1 + turn * sum(counts),  # the same answers for all in one turn
+                    "probes": turn == 0,
+                }
+                figures = run(system.peer, pythons[system.peer], spec, home)
+                for row in figures.get("timed", ()):
+                    row["turn"] = turn
+                now[system] = {
+                    **before,
+                    **figures,
+                    "timed": before.get("timed", []) + figures.get("timed", []),
+                }
+                day = datetime.now(UTC).date().isoformat()
+                used = f"{system.peer} {system.mode} {system.checker}"
+                found[used] = {"version": numbers[system.peer], "date": day, **now[system]}
+                print(f"== turn {turn}: {used}\n{json.dumps(figures, indent=1)}", flush=True)
+                if options.json is not None:
+                    options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

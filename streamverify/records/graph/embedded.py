@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from streamverify._extras import require
 from streamverify.errors import UsageError
+from streamverify.jsonl import encodable
 from streamverify.records.graph.edges import EDGES, NODES
 from streamverify.records.graph.kinds import EdgeKind, Kind, NodeKind, Row
 
@@ -34,6 +35,8 @@ class EmbeddedGraph:
             MissingExtraError: the package is not installed. Operator.
         """
         require("ladybug", extra="graph", feature="a graph in a file")
+        if not encodable(str(path)):
+            raise UsageError(f"the graph's name {str(path)!a} is not valid UTF-8")
         self.name = str(path)
         self._database: Any = None
         self._connection: Any = None

@@ -1,0 +1,36 @@
+"""How many runs the passes of one claim are spread over: as many as there are cores without another claim.
+
+Alone, a claim takes all cores, and its verdict comes that much sooner; among others it takes one, where
+passes together cost least. The scores are the same however they are spread.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class Lanes:
+    """Counts the claims that are being scored; safe to use from several threads."""
+
+    def __init__(self, threads: int) -> None:
+        """Share out so many threads, at least 1."""
+        self._threads, self._claims, self._lock = threads, 0, threading.Lock()
+
+    @contextmanager
+    def claim(self) -> Iterator[None]:
+        """One more claim is being scored meanwhile."""
+        with self._lock:
+            self._claims += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._claims -= 1
+
+    @property
+    def free(self) -> int:
+        """Threads for each claim that is being scored, at least 1."""
+        with self._lock:
+            return max(1, self._threads // max(1, self._claims))
