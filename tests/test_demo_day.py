@@ -31,7 +31,7 @@ from streamverify.program import main
 from streamverify.records import Database, verify
 from streamverify.testing import ScriptedScorer
 from streamverify.types import Label
-from tests.console.command_line import started
+from tests.console.command_line import first_line, started
 
 DAY = date(2026, 11, 22)
 VISITS = 240
@@ -142,7 +142,7 @@ def test_a_seed_makes_the_same_records_twice(tmp_path):
 def dashboard(words):
     """The words of the first page of a dashboard that a command starts."""
     with started(*words, "--port", "0") as process:
-        address, _, token = process.stdout.readline().decode().strip().partition("#")
+        address, _, token = first_line(process).partition("#")
         answer = httpx2.get(f"{address}view/", headers={"x-streamverify-token": token}, timeout=250)
     assert answer.status_code == 200
     return re.sub(r"<[^>]*>", " ", answer.text)

@@ -41,6 +41,16 @@ def ended(process: subprocess.Popen[bytes], data: bytes | None = None) -> tuple[
     return process.returncode, out.decode(), err.decode()
 
 
+def first_line(process: subprocess.Popen[bytes]) -> str:
+    """What it says first; if it ended without a word, what it complained of."""
+    assert process.stdout is not None
+    assert process.stderr is not None
+    line = process.stdout.readline().decode().strip()
+    if not line:
+        raise AssertionError(f"exit {process.wait(60)}: {process.stderr.read().decode()}")
+    return line
+
+
 def send(process: subprocess.Popen[bytes], data: bytes) -> None:
     assert process.stdin is not None
     process.stdin.write(data)
@@ -49,6 +59,3 @@ def send(process: subprocess.Popen[bytes], data: bytes) -> None:
 def next_event(process: subprocess.Popen[bytes]) -> Event:
     assert process.stdout is not None
     return read_event(process.stdout.readline())
-
-
-# --- help and usage ------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from streamverify.dashboard.rendering import excerpt
 from streamverify.program import main
 from streamverify.records import Records
 from streamverify.records.listing import Behind
+from tests.console.command_line import first_line
 from tests.records.streams import record
 
 
@@ -27,10 +28,10 @@ def running(*arguments, token=TOKEN):
     command = [sys.executable, "-m", "streamverify", "dashboard", "--port", "0", *map(str, arguments)]
     environment = {name: value for name, value in os.environ.items() if name != "STREAMVERIFY_TOKEN"}
     given = {"STREAMVERIFY_TOKEN": token} if token else {}
-    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, env=environment | given, **pipes) as process:
         try:
-            yield process, process.stdout.readline().strip()
+            yield process, first_line(process)
         finally:
             process.kill()
 
