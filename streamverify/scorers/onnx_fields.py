@@ -55,6 +55,16 @@ def fields(data: bytes, start: int, end: int) -> Iterator[Field]:
         start = after
 
 
+def graph_of(data: bytes) -> Field:
+    """The graph of a file.
+
+    Raises:
+        ValueError, IndexError: the file is not an ONNX file of one graph.
+    """
+    [graph] = [field for field in fields(data, 0, len(data)) if field.number == MODEL_GRAPH]
+    return graph
+
+
 def text(data: bytes, field: Field) -> bytes:
     """What a field holds: a name, or a message as it stands."""
     return data[field.start : field.end]

@@ -21,35 +21,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from streamverify.scorers.onnx_fields import (
-    ATTRIBUTE_GRAPH,
-    ATTRIBUTE_INTEGER,
-    ATTRIBUTE_KIND,
-    ATTRIBUTE_NAME,
-    ATTRIBUTE_TENSOR,
-    GRAPH_HELD,
-    GRAPH_INPUT,
-    GRAPH_NAME,
-    GRAPH_NODE,
-    GRAPH_OUTPUT,
-    HELD_BYTES,
-    HELD_NAME,
-    MODEL_GRAPH,
-    NODE_ATTRIBUTE,
-    NODE_DOMAIN,
-    NODE_INPUT,
-    NODE_KIND,
-    NODE_NAME,
-    NODE_OUTPUT,
-    VALUE_NAME,
-    Field,
-    count,
-    fields,
-    held,
-    put,
-    text,
-    value,
-)
+from streamverify.scorers import onnx_fields as onnx
+from streamverify.scorers.onnx_fields import Field, count, fields, held, put, text, value
 from streamverify.scorers.signed_weights import PRODUCT
 
 SIZES = (2, 3, 4)
@@ -87,8 +60,7 @@ def packed(graph: bytes, heads: int, head_size: int) -> bytes | None:
         head_size: theirs.
     """
     try:
-        [whole] = [field for field in fields(graph, 0, len(graph)) if field.number == MODEL_GRAPH]
-        return _packed(graph, whole, heads, head_size)
+        return _packed(graph, onnx.graph_of(graph), heads, head_size)
     except (ValueError, IndexError, KeyError):  # a graph of another form: one pass a run
         return None
 
@@ -101,15 +73,15 @@ class _Node(NamedTuple):
     """Domain and attributes, as they stand."""
 
     def written(self, name: bytes) -> bytes:
-        parts = [put(NODE_INPUT, one) for one in self.inputs]
-        parts += [put(NODE_OUTPUT, one) for one in self.outputs]
-        return b"".join([*parts, put(NODE_NAME, name), put(NODE_KIND, self.kind), self.rest])
+        parts = [put(onnx.NODE_INPUT, one) for one in self.inputs]
+        parts += [put(onnx.NODE_OUTPUT, one) for one in self.outputs]
+        return b"".join([*parts, put(onnx.NODE_NAME, name), put(onnx.NODE_KIND, self.kind), self.rest])
 
 
 def _packed(data: bytes, graph: Field, heads: int, head_size: int) -> bytes | None:
     parts = list(fields(data, graph.start, graph.end))
-    tensors = {_named(data, part, HELD_NAME): part for part in parts if part.number == GRAPH_HELD}
-    inputs = [_named(data, part, VALUE_NAME) for part in parts if part.number == GRAPH_INPUT]
+    tensors = {_named(data, part, onnx.HELD_NAME): part for part in parts if part.number == onnx.GRAPH_HELD}
+    inputs = [_named(data, part, onnx.VALUE_NAME) for part in parts if part.number == onnx.GRAPH_INPUT]
     nodes = _needed(list(_flat(data, parts)), {name.encode() for name in JUDGEMENT})
     weights = [node.inputs[1] for node in nodes if node.kind == PRODUCT.encode()]
     if not weights or max(_bytes(data, tensors[name]) for name in weights) > NEAR:
@@ -118,25 +90,25 @@ def _packed(data: bytes, graph: Field, heads: int, head_size: int) -> bytes | No
     once, each = _split(nodes, known)
     pasts = [name for name in inputs if name not in known]
     used = {name for node in nodes for name in node.inputs}
-    content = [put(GRAPH_NODE, node.written(node.outputs[0])) for node in once]
-    content += [put(GRAPH_NODE, _if(size, _branch(each, known, size))) for size in SIZES]
-    content.append(put(GRAPH_NAME, b"packed"))
+    content = [put(onnx.GRAPH_NODE, node.written(node.outputs[0])) for node in once]
+    content += [put(onnx.GRAPH_NODE, _if(size, _branch(each, known, size))) for size in SIZES]
+    content.append(put(onnx.GRAPH_NAME, b"packed"))
     for name, part in tensors.items():
         if name in used:
-            content.append(put(GRAPH_HELD, text(data, part)))
+            content.append(put(onnx.GRAPH_HELD, text(data, part)))
     for part in parts:
-        if part.number == GRAPH_INPUT and _named(data, part, VALUE_NAME) in _OF_CLAIM:
-            content.append(put(GRAPH_INPUT, text(data, part)))
+        if part.number == onnx.GRAPH_INPUT and _named(data, part, onnx.VALUE_NAME) in _OF_CLAIM:
+            content.append(put(onnx.GRAPH_INPUT, text(data, part)))
     for number in range(max(SIZES)):
         for past in (of_pass(name.decode(), number) for name in pasts):
-            content.append(put(GRAPH_INPUT, value(past, _FLOAT, (heads, None, head_size))))
-            content.append(put(GRAPH_HELD, held(past, _FLOAT, (heads, 0, head_size), b"")))
+            content.append(put(onnx.GRAPH_INPUT, value(past, _FLOAT, (heads, None, head_size))))
+            content.append(put(onnx.GRAPH_HELD, held(past, _FLOAT, (heads, 0, head_size), b"")))
     for size in SIZES:
-        content.append(put(GRAPH_INPUT, value(choice(size), _BOOL, (1,))))
-        content.append(put(GRAPH_HELD, held(choice(size), _BOOL, (1,), bytes(1))))
-        content += [put(GRAPH_OUTPUT, one) for one in _outputs(results(size))]
+        content.append(put(onnx.GRAPH_INPUT, value(choice(size), _BOOL, (1,))))
+        content.append(put(onnx.GRAPH_HELD, held(choice(size), _BOOL, (1,), bytes(1))))
+        content += [put(onnx.GRAPH_OUTPUT, one) for one in _outputs(results(size))]
     before = max((field.end for field in fields(data, 0, len(data)) if field.end < graph.start), default=0)
-    return b"".join([data[:before], put(MODEL_GRAPH, b"".join(content)), data[graph.end :]])
+    return b"".join([data[:before], put(onnx.MODEL_GRAPH, b"".join(content)), data[graph.end :]])
 
 
 def _flat(data: bytes, parts: Iterable[Field]) -> Iterator[_Node]:
@@ -146,7 +118,7 @@ def _flat(data: bytes, parts: Iterable[Field]) -> Iterator[_Node]:
         ValueError, KeyError: there is a branch of another kind.
     """
     for part in parts:
-        if part.number != GRAPH_NODE:
+        if part.number != onnx.GRAPH_NODE:
             continue
         node = _node(data, part)
         if node.kind != b"If":
@@ -154,9 +126,9 @@ def _flat(data: bytes, parts: Iterable[Field]) -> Iterator[_Node]:
             continue
         branch = _then(data, part)
         inside = list(fields(data, branch.start, branch.end))
-        names = [_named(data, one, VALUE_NAME) for one in inside if one.number == GRAPH_OUTPUT]
-        within = [_node(data, one) for one in inside if one.number == GRAPH_NODE]
-        if any(one.number == GRAPH_HELD for one in inside) or any(one.kind == b"If" for one in within):
+        names = [_named(data, one, onnx.VALUE_NAME) for one in inside if one.number == onnx.GRAPH_OUTPUT]
+        within = [_node(data, one) for one in inside if one.number == onnx.GRAPH_NODE]
+        if any(one.number == onnx.GRAPH_HELD for one in inside) or any(one.kind == b"If" for one in within):
             raise ValueError(node.outputs)
         outside = dict(zip(names, node.outputs, strict=True))
         yield from (_renamed(one, outside) for one in within)
@@ -165,10 +137,10 @@ def _flat(data: bytes, parts: Iterable[Field]) -> Iterator[_Node]:
 def _then(data: bytes, node: Field) -> Field:
     """The branch that is taken where the condition holds."""
     for part in fields(data, node.start, node.end):
-        if part.number == NODE_ATTRIBUTE:
+        if part.number == onnx.NODE_ATTRIBUTE:
             about = {one.number: one for one in fields(data, part.start, part.end)}
-            if text(data, about[ATTRIBUTE_NAME]) == b"then_branch":
-                return about[ATTRIBUTE_GRAPH]
+            if text(data, about[onnx.ATTRIBUTE_NAME]) == b"then_branch":
+                return about[onnx.ATTRIBUTE_GRAPH]
     raise KeyError("then_branch")
 
 
@@ -178,11 +150,13 @@ def _node(data: bytes, node: Field) -> _Node:
     def of(number: int) -> list[bytes]:
         return [text(data, part) for part in parts if part.number == number]
 
-    [kind] = of(NODE_KIND)
+    [kind] = of(onnx.NODE_KIND)
     rest = [
-        put(part.number, text(data, part)) for part in parts if part.number in (NODE_ATTRIBUTE, NODE_DOMAIN)
+        put(part.number, text(data, part))
+        for part in parts
+        if part.number in (onnx.NODE_ATTRIBUTE, onnx.NODE_DOMAIN)
     ]
-    return _Node(kind, tuple(of(NODE_INPUT)), tuple(of(NODE_OUTPUT)), b"".join(rest))
+    return _Node(kind, tuple(of(onnx.NODE_INPUT)), tuple(of(onnx.NODE_OUTPUT)), b"".join(rest))
 
 
 def _needed(nodes: Sequence[_Node], wanted: set[bytes]) -> list[_Node]:
@@ -226,15 +200,15 @@ def _branch(nodes: Iterable[_Node], known: set[bytes], size: int) -> bytes:
         names = [name for name in (*node.inputs, *node.outputs) if name not in known]
         for number in range(size):
             own = _renamed(node, {name: of_pass(name.decode(), number).encode() for name in names})
-            content.append(put(GRAPH_NODE, own.written(own.outputs[0])))
+            content.append(put(onnx.GRAPH_NODE, own.written(own.outputs[0])))
     joined = [f"{name}.all" for name in JUDGEMENT]
-    axis = put(ATTRIBUTE_NAME, b"axis") + count(ATTRIBUTE_INTEGER, 0) + count(ATTRIBUTE_KIND, _A_NUMBER)
+    axis = _attribute(b"axis", count(onnx.ATTRIBUTE_INTEGER, 0), _A_NUMBER)
     for name, whole in zip(JUDGEMENT, joined, strict=True):
         found = tuple(of_pass(name, number).encode() for number in range(size))
-        node = _Node(b"Concat", found, (whole.encode(),), put(NODE_ATTRIBUTE, axis))
-        content.append(put(GRAPH_NODE, node.written(whole.encode())))
-    content.append(put(GRAPH_NAME, choice(size).encode()))
-    content += [put(GRAPH_OUTPUT, one) for one in _outputs(joined)]
+        node = _Node(b"Concat", found, (whole.encode(),), put(onnx.NODE_ATTRIBUTE, axis))
+        content.append(put(onnx.GRAPH_NODE, node.written(whole.encode())))
+    content.append(put(onnx.GRAPH_NAME, choice(size).encode()))
+    content += [put(onnx.GRAPH_OUTPUT, one) for one in _outputs(joined)]
     return b"".join(content)
 
 
@@ -242,22 +216,23 @@ def _if(size: int, branch: bytes) -> bytes:
     """The node that runs the branch where it is chosen, and gives nothing elsewhere."""
     nothing, skipped = [], [f"{name}.none" for name in JUDGEMENT]
     for name, sizes in zip(skipped, ((0, 3), (0,)), strict=True):
-        tensor = put(ATTRIBUTE_NAME, b"value") + put(ATTRIBUTE_TENSOR, held(name, _FLOAT, sizes, b""))
-        constant = put(NODE_ATTRIBUTE, tensor + count(ATTRIBUTE_KIND, _A_TENSOR))
+        tensor = put(onnx.ATTRIBUTE_TENSOR, held(name, _FLOAT, sizes, b""))
+        constant = put(onnx.NODE_ATTRIBUTE, _attribute(b"value", tensor, _A_TENSOR))
         node = _Node(b"Constant", (), (name.encode(),), constant)
-        nothing.append(put(GRAPH_NODE, node.written(name.encode())))
-    nothing.append(put(GRAPH_NAME, b"skipped"))
-    nothing += [put(GRAPH_OUTPUT, one) for one in _outputs(skipped)]
+        nothing.append(put(onnx.GRAPH_NODE, node.written(name.encode())))
+    nothing.append(put(onnx.GRAPH_NAME, b"skipped"))
+    nothing += [put(onnx.GRAPH_OUTPUT, one) for one in _outputs(skipped)]
     ways = ((b"then_branch", branch), (b"else_branch", b"".join(nothing)))
     attributes = b"".join(
-        put(
-            NODE_ATTRIBUTE,
-            put(ATTRIBUTE_NAME, name) + put(ATTRIBUTE_GRAPH, way) + count(ATTRIBUTE_KIND, _A_GRAPH),
-        )
+        put(onnx.NODE_ATTRIBUTE, _attribute(name, put(onnx.ATTRIBUTE_GRAPH, way), _A_GRAPH))
         for name, way in ways
     )
     outputs = tuple(name.encode() for name in results(size))
     return _Node(b"If", (choice(size).encode(),), outputs, attributes).written(choice(size).encode())
+
+
+def _attribute(name: bytes, content: bytes, kind: int) -> bytes:
+    return put(onnx.ATTRIBUTE_NAME, name) + content + count(onnx.ATTRIBUTE_KIND, kind)
 
 
 def _outputs(names: Sequence[str]) -> list[bytes]:
@@ -270,5 +245,5 @@ def _named(data: bytes, message: Field, number: int) -> bytes:
 
 
 def _bytes(data: bytes, tensor: Field) -> int:
-    [numbers] = [one for one in fields(data, tensor.start, tensor.end) if one.number == HELD_BYTES]
+    [numbers] = [one for one in fields(data, tensor.start, tensor.end) if one.number == onnx.HELD_BYTES]
     return numbers.end - numbers.start

@@ -20,31 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from streamverify.scorers.onnx_fields import (
-    ATTRIBUTE_GRAPH,
-    GRAPH_HELD,
-    GRAPH_INPUT,
-    GRAPH_NAME,
-    GRAPH_NODE,
-    GRAPH_OUTPUT,
-    HELD_BYTES,
-    HELD_NAME,
-    HELD_TYPE,
-    MICROSOFT,
-    MODEL_GRAPH,
-    NODE_ATTRIBUTE,
-    NODE_DOMAIN,
-    NODE_INPUT,
-    NODE_KIND,
-    NODE_OUTPUT,
-    Field,
-    count,
-    fields,
-    held,
-    put,
-    text,
-    value,
-)
+from streamverify.scorers import onnx_fields as onnx
+from streamverify.scorers.onnx_fields import Field, count, fields, held, put, text, value
 from streamverify.scorers.onnx_runtime import onnxruntime as ort
 
 PRODUCT = "MatMulIntegerToFloat"
@@ -75,12 +52,12 @@ def signed(graph: bytes) -> bytes:
     """
     found = bytearray(graph)
     try:
-        [whole] = [field for field in fields(graph, 0, len(graph)) if field.number == MODEL_GRAPH]
+        whole = onnx.graph_of(graph)
         wanted = set(_weights(graph, whole, _DEEPEST))
         tensors = {
             tensor.name: tensor
             for field in fields(graph, whole.start, whole.end)
-            if field.number == GRAPH_HELD and (tensor := _tensor(graph, field)) is not None
+            if field.number == onnx.GRAPH_HELD and (tensor := _tensor(graph, field)) is not None
         }
         for name in wanted:
             tensor = tensors[name]
@@ -122,27 +99,27 @@ def _weights(data: bytes, graph: Field, deep: int) -> Iterator[bytes]:
     if not deep:
         raise ValueError(deep)
     for node in fields(data, graph.start, graph.end):
-        if node.number != GRAPH_NODE:
+        if node.number != onnx.GRAPH_NODE:
             continue
         parts = list(fields(data, node.start, node.end))
-        if any(part.number == NODE_KIND and text(data, part) == PRODUCT.encode() for part in parts):
-            inputs = [text(data, part) for part in parts if part.number == NODE_INPUT]
+        if any(part.number == onnx.NODE_KIND and text(data, part) == PRODUCT.encode() for part in parts):
+            inputs = [text(data, part) for part in parts if part.number == onnx.NODE_INPUT]
             yield inputs[_WEIGHTS]
             yield inputs[_ZERO_POINTS]
         for attribute in parts:
-            if attribute.number == NODE_ATTRIBUTE:
+            if attribute.number == onnx.NODE_ATTRIBUTE:
                 for part in fields(data, attribute.start, attribute.end):
-                    if part.number == ATTRIBUTE_GRAPH:
+                    if part.number == onnx.ATTRIBUTE_GRAPH:
                         yield from _weights(data, part, deep - 1)
 
 
 def _tensor(data: bytes, whole: Field) -> _Tensor | None:
     """None where its numbers do not stand in the file as bytes."""
     parts = {part.number: part for part in fields(data, whole.start, whole.end)}
-    if not {HELD_TYPE, HELD_NAME, HELD_BYTES} <= parts.keys():
+    if not {onnx.HELD_TYPE, onnx.HELD_NAME, onnx.HELD_BYTES} <= parts.keys():
         return None
-    numbers = parts[HELD_BYTES]
-    return _Tensor(text(data, parts[HELD_NAME]), parts[HELD_TYPE].start, numbers.start, numbers.end)
+    numbers = parts[onnx.HELD_BYTES]
+    return _Tensor(text(data, parts[onnx.HELD_NAME]), parts[onnx.HELD_TYPE].start, numbers.start, numbers.end)
 
 
 _INNER, _OUTER = 64, 32
@@ -160,10 +137,18 @@ def _trial() -> bytes:
         held("zeros", _SIGNED, (_OUTER,), bytes(_OUTER)),
     ]
     names = ("x", "weights", "step", "steps", "zero", "zeros")
-    node = b"".join(put(NODE_INPUT, name.encode()) for name in names)
-    node += put(NODE_OUTPUT, b"y") + put(NODE_KIND, PRODUCT.encode()) + put(NODE_DOMAIN, MICROSOFT)
-    graph = put(GRAPH_NODE, node) + put(GRAPH_NAME, b"trial") + b"".join(put(GRAPH_HELD, t) for t in tensors)
-    graph += put(GRAPH_INPUT, value("x", _UNSIGNED, ("rows", _INNER)))
-    graph += put(GRAPH_OUTPUT, value("y", _FLOAT, ("rows", _OUTER)))
-    sets = put(8, put(1, b"") + count(2, 17)) + put(8, put(1, MICROSOFT) + count(2, 1))
-    return count(1, 8) + put(MODEL_GRAPH, graph) + sets
+    node = b"".join(put(onnx.NODE_INPUT, name.encode()) for name in names)
+    node += (
+        put(onnx.NODE_OUTPUT, b"y")
+        + put(onnx.NODE_KIND, PRODUCT.encode())
+        + put(onnx.NODE_DOMAIN, onnx.MICROSOFT)
+    )
+    graph = (
+        put(onnx.GRAPH_NODE, node)
+        + put(onnx.GRAPH_NAME, b"trial")
+        + b"".join(put(onnx.GRAPH_HELD, t) for t in tensors)
+    )
+    graph += put(onnx.GRAPH_INPUT, value("x", _UNSIGNED, ("rows", _INNER)))
+    graph += put(onnx.GRAPH_OUTPUT, value("y", _FLOAT, ("rows", _OUTER)))
+    sets = put(8, put(1, b"") + count(2, 17)) + put(8, put(1, onnx.MICROSOFT) + count(2, 1))
+    return count(1, 8) + put(onnx.MODEL_GRAPH, graph) + sets

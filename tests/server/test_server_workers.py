@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from loopback import loopback
 from typer.testing import CliRunner
-from worker_program import FIRST, REST, Served, Upstream, report
+from worker_program import FIRST, REST, programs, report, upstream_that_answers
 
 from streamverify.errors import UsageError
 from streamverify.program import app
@@ -36,28 +35,13 @@ def gone(process):
 
 @pytest.fixture
 def upstream():
-    made = Upstream()
-    made.may_go_on.set()
-    with loopback(made.app) as made.address:
+    with upstream_that_answers() as made:
         yield made
-        made.may_go_on.set()
 
 
 @pytest.fixture
 def serve(upstream, tmp_path):
-    with contextlib.ExitStack() as stack:
-
-        def start(*more):
-            served = Served(upstream.address, tmp_path, *more)
-
-            def end():
-                served.process.kill()  # its workers end with it
-                served.process.wait()
-                served.process.stderr.close()
-
-            stack.callback(end)
-            return served
-
+    with programs(upstream, tmp_path) as start:
         yield start
 
 

@@ -20,7 +20,7 @@ from opentelemetry.proto.collector.trace.v1 import trace_service_pb2 as traces
 from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.routing import Route
-from worker_program import FIRST, REST, Served, Upstream
+from worker_program import FIRST, REST, programs, upstream_that_answers
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -84,10 +84,7 @@ def serve(tmp_path, monkeypatch):
         "[opentelemetry_tracer_provider]\ntold = told_provider:made\n"
     )
     paths = [str(told), *filter(None, [os.environ.get("PYTHONPATH")])]
-    upstream = Upstream()
-    upstream.may_go_on.set()
-    with contextlib.ExitStack() as stack:
-        address = stack.enter_context(loopback(upstream.app))
+    with upstream_that_answers() as upstream, programs(upstream, tmp_path) as started:
 
         def start(endpoint, **more):
             monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
@@ -96,15 +93,7 @@ def serve(tmp_path, monkeypatch):
             monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "50")
             for name, value in more.items():
                 monkeypatch.setenv(name, value)
-            served = Served(address, tmp_path, "--traces")
-
-            def end():
-                served.process.kill()  # its workers end with it
-                served.process.wait()
-                served.process.stderr.close()
-
-            stack.callback(end)
-            return served
+            return started("--traces")
 
         yield start
 

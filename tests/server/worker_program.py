@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -10,6 +11,7 @@ import threading
 from pathlib import Path
 
 import httpx2
+from loopback import loopback
 from starlette.applications import Starlette
 from starlette.responses import StreamingResponse
 from starlette.routing import Route
@@ -100,10 +102,38 @@ class Served:
         self.told += self.process.communicate(timeout=300)[1].splitlines(keepends=True)
         return self.process.returncode
 
+    def kill(self):
+        self.process.kill()  # its workers end with it
+        self.process.wait()
+        self.process.stderr.close()
+
     def windows(self):
         """Folders of encoded windows that it holds now."""
         links = [path.readlink() for path in Path(f"/proc/{self.process.pid}/fd").iterdir()]
         return [link.parent for link in links if link.name == "owned"]
+
+
+@contextlib.contextmanager
+def upstream_that_answers():
+    """An upstream, at its address, that may say all."""
+    made = Upstream()
+    made.may_go_on.set()
+    with loopback(made.app) as made.address:
+        yield made
+        made.may_go_on.set()
+
+
+@contextlib.contextmanager
+def programs(upstream, folder):
+    """Starts programs in front of an upstream, with more options; they end with the block."""
+    with contextlib.ExitStack() as stack:
+
+        def start(*more):
+            served = Served(upstream.address, folder, *more)
+            stack.callback(served.kill)
+            return served
+
+        yield start
 
 
 def report(text):
