@@ -6,6 +6,7 @@ Before: `gates.py` and `settings.py` name a file. After: checked values.
 from __future__ import annotations
 
 import difflib
+import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -21,6 +22,12 @@ T = TypeVar("T")
 
 MAX_BYTES = 1 << 20
 """Of a file that a person writes."""
+MAX_DEPTH = 100
+"""Of tables in tables. The parser calls itself for each bracket, and near the interpreter's limit whatever is
+cleaned up meanwhile fails too and says so between our lines; a key's dots cost it their square."""
+_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'')
+_BRACKET = re.compile(r"[\[\]{}]")
+_KEY = re.compile(r"[\w. \t-]+")
 
 
 class WrongPlaceError(ValueError):
@@ -44,19 +51,30 @@ def read_toml(path: Path | str, made: Callable[[Mapping[str, Any]], T]) -> T:
             content = file.read(MAX_BYTES + 1)
         if len(content) > MAX_BYTES:  # a device may have no end
             raise InputFileError(path, f"longer than {MAX_BYTES >> 20} MiB")
-        found = tomllib.loads(content.decode("utf-8"))
+        text = content.decode("utf-8")
+        if _depth(text) > MAX_DEPTH:
+            raise InputFileError(path, "not TOML that is meant: it is nested too deeply")
+        found = tomllib.loads(text)
     except FileNotFoundError:
         raise InputFileError(path, "there is no such file") from None
     except OSError as error:
         raise InputFileError(path, f"cannot be read: {error.strerror or error}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputFileError(path, f"not TOML: {error}") from None
-    except RecursionError:
-        raise InputFileError(path, "not TOML that is meant: it is nested too deeply") from None
     try:
         return made(found)
     except WrongPlaceError as error:
         raise InputFileError(path, error.problem, field=error.place) from None
+
+
+def _depth(text: str) -> int:
+    """Outside of strings: how many brackets are open at once, or how many dots a key has."""
+    bare = _STRING.sub("", text)
+    depth, deepest = 0, max((key.count(".") for key in _KEY.findall(bare)), default=0)
+    for bracket in _BRACKET.findall(bare):
+        depth += 1 if bracket in "[{" else -1
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def unknown(name: str, known: Iterable[str]) -> str:

@@ -38,6 +38,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "windows.jsonl").write_bytes(json.dumps(ROW).encode("utf-16"))
     (tmp_path / "deep.jsonl").write_text("[" * 100_000 + "\n", "utf-8")
     (tmp_path / "deep.toml").write_text("a = " + "[" * 100_000, "utf-8")
+    (tmp_path / "dots.toml").write_text("a" + ".a" * 100_000 + " = 1", "utf-8")
     (tmp_path / "folder").mkdir()
     assert main(["evaluate", "rows.jsonl", *LEXICAL, "--json", "run.json"]) == 0
     return tmp_path
@@ -85,6 +86,10 @@ COSTS = "the cost of a miss and the cost of a false alarm go together: numbers o
         (
             ["evaluate", "rows.jsonl", "--gates", "deep.toml"],
             "deep.toml: not TOML that is meant: it is",
+        ),
+        (
+            ["evaluate", "rows.jsonl", "--gates", "dots.toml"],
+            "dots.toml: not TOML that is meant: it is",
         ),
         (["audit", "list", "--records", "\udcff"], "the records' name '\\udcff' is not valid UTF-8"),
         ([*SPLIT[:2], "empty.jsonl", *SPLIT[3:]], "empty.jsonl: there is no case to divide"),
