@@ -14,7 +14,7 @@ from functools import cache
 from streamverify.checks import coverage
 from streamverify.checks.aligned import CLEAR, Place, Reader, contrast, date_places, number_places
 from streamverify.checks.dates import Date, DateKind, dates, same, spans
-from streamverify.checks.index import Near, SourceIndex, SourceView
+from streamverify.checks.index import Near, Source, SourceIndex, SourceView
 from streamverify.checks.names import Name, missing, names
 from streamverify.checks.negation import mismatch
 from streamverify.checks.numbers import QuantityPool, allowances, derivable, reachable, rival
@@ -106,6 +106,8 @@ class Checked:
     findings: tuple[Finding, ...]
     """In text order; their spans point into the answer."""
     signals: Signals
+    against: tuple[Near, ...] = ()
+    """Where in passages those values stand that findings name in place of the claim's."""
 
 
 def check(claim: Claim, index: SourceIndex, *, near: Iterable[Near] = ()) -> Checked:
@@ -132,6 +134,7 @@ class _Check:
         self._all = index.everything
         self._near = near
         self._findings: list[Finding] = []
+        self._against: list[Near] = []
 
     def run(self) -> Checked:
         found_dates = [date for date in dates(self._text) if self._own(date.start, date.end)]
@@ -146,7 +149,7 @@ class _Check:
         signals |= self._wording()
         signals |= self._versions()
         ordered = sorted(self._findings, key=lambda finding: (finding.start, finding.end, finding.kind))
-        return Checked(tuple(ordered), Signals(**signals))
+        return Checked(tuple(ordered), Signals(**signals), tuple(self._against))
 
     def _own(self, start: int, end: int) -> bool:
         """Whether the range holds a character of the answer itself."""
@@ -203,7 +206,13 @@ class _Check:
         if other is None:
             return f"{quantity.text} is in no passage"
         source = next(source for source, candidate in self._near.quantities if candidate is other)
-        return f"{quantity.text} here, {other.text} in {self._index.name(source.passage)}"
+        return self._instead(quantity, other, source)
+
+    def _instead(self, value: Quantity | Date, other: Quantity | Date | Place, source: Source) -> str:
+        """What a finding says of a value in whose place a source has another."""
+        if source.offset >= 0:
+            self._against.append((source.passage, source.offset + other.start, source.offset + other.end))
+        return f"{value.text} here, {other.text} in {self._index.name(source.passage)}"
 
     def _dates(self, found: Sequence[Date]) -> dict[str, float]:
         nowhere = absent_near = 0.0
@@ -237,7 +246,7 @@ class _Check:
     def _other_date(self, date: Date) -> str:
         for source, other in self._near.dates:
             if other.kind is date.kind and source.passage >= 0:
-                return f"{date.text} here, {other.text} in {self._index.name(source.passage)}"
+                return self._instead(date, other, source)
         return f"{date.text} is in no passage"
 
     def _aligned(self, numbers: Sequence[Quantity], found_dates: Sequence[Date]) -> dict[str, float]:
@@ -257,8 +266,8 @@ class _Check:
             small = isinstance(value, Quantity) and value.weak
             if seen.gap >= CLEAR and not small and not _ASSUMED.search(self._text, 0, value.start):
                 kind = FindingKind.DATE_MISMATCH if isinstance(value, Date) else FindingKind.NUMBER_MISMATCH
-                name = self._index.name(view.ground.passage(seen.other))
-                self._find(kind, value.start, value.end, f"{value.text} here, {seen.other.text} in {name}")
+                detail = self._instead(value, seen.other, view.sources[seen.other.source])
+                self._find(kind, value.start, value.end, detail)
         return {"value_unaligned": widest}
 
     def _placed(

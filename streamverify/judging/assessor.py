@@ -232,11 +232,12 @@ class Assessor:
         if label is not Label.SUPPORTED:
             risk = calibration.token_risk
             unsupported = unsupported_spans(claim, score.tokens, risk, findings, body(sentence))
+        against = measured.checked.against if label is not Label.SUPPORTED else ()
         verdict = Verdict(
             index=sentence.index,
             label=label,
             score=probability,
-            evidence=material.finder.evidence(claim.text, label, score.single),
+            evidence=material.finder.evidence(claim.text, label, score.single, against),
             findings=tuple(sorted(findings, key=lambda finding: (finding.start, finding.end))),
             unsupported_spans=unsupported,
         )

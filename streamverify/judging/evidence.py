@@ -10,6 +10,7 @@ from functools import cached_property
 
 import sentencex
 
+from streamverify.checks import Near
 from streamverify.scorers.protocol import NliScore, Window, WindowScore
 from streamverify.text.words import STOP_WORDS, folded_words, stems_of
 from streamverify.types import Evidence, Label, Passage, Span
@@ -50,21 +51,37 @@ class WindowWords:
             found.append((Span(first + blank, max(first + len(part.rstrip()), first + blank)), stems(part)))
         return tuple(found)
 
-    def pin(self, claim: frozenset[str]) -> Span:
+    def pin(self, claim: frozenset[str], against: Sequence[Near] = ()) -> Span:
         """The sentence that shares most with the claim, as offsets in the passage's text.
 
         Of sentences that share the same number of content words the shorter one wins, then the earlier. A
         window without a sentence is given whole, outer blanks left out.
+
+        Args:
+            claim: its stems.
+            against: places of values that the passages have instead of the claim's. A sentence that holds
+                one, and shares more with the claim than its unit, goes before all that hold none: what
+                refutes the end of a claim may share less with it than what tells its beginning.
         """
         window = self._window
-        best: tuple[int, int, Span] | None = None
+        values = [
+            (first - window.start, last - window.start)
+            for passage, first, last in against
+            if passage == window.passage
+        ]
+        best: tuple[bool, int, int, Span] | None = None
         for (start, end), held in self.sentences:
             if start == end:
                 continue
-            rank = (len(claim & held), start - end, Span(window.start + start, window.start + end))
-            if best is None or rank[:2] > best[:2]:
+            shared = claim & held
+            refutes = any(
+                start <= first and last <= end and not shared <= stems(window.text[first:last])
+                for first, last in values
+            )
+            rank = (refutes, len(shared), start - end, Span(window.start + start, window.start + end))
+            if best is None or rank[:3] > best[:3]:
                 best = rank
-        return best[2] if best is not None else Span(window.start, window.end)
+        return best[3] if best is not None else Span(window.start, window.end)
 
     def share_of(self, claim: frozenset[str]) -> float:
         """How far the window is about a claim: the largest share of its words in one sentence, 0 to 1."""
@@ -125,12 +142,15 @@ class WindowFinder:
         claim = stems(text)
         return tuple(self._words[entry.window].share_of(claim) for entry in scored)
 
-    def evidence(self, claim_text: str, label: Label, scored: Sequence[WindowScore]) -> tuple[Evidence, ...]:
+    def evidence(
+        self, claim_text: str, label: Label, scored: Sequence[WindowScore], against: Sequence[Near] = ()
+    ) -> tuple[Evidence, ...]:
         """Up to `SHOWN` pieces of evidence, the one that decided first.
 
         A window by itself is read too weakly to be ranked by its reading alone: what it shares with the
         claim, as a whole and in its best sentence, counts for more. The reading is what speaks for the claim
         where the verdict is SUPPORTED, against it where it is CONTRADICTED, and either of them otherwise.
+        Of a window the sentence is shown that `WindowWords.pin` finds, `against` included.
         """
         claim = stems(claim_text)
 
@@ -140,7 +160,7 @@ class WindowFinder:
 
         shown: list[Evidence] = []
         for entry in sorted(scored, key=weight, reverse=True):
-            span = self._words[entry.window].pin(claim)
+            span = self._words[entry.window].pin(claim, against)
             passage = self._passages[self._windows[entry.window].passage]
             meaning, probability = _meaning(entry.score, label, decides=not shown)
             piece = Evidence(

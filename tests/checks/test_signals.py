@@ -53,6 +53,26 @@ def test_only_a_whole_sentence_of_a_passage_is_verbatim(claim, expected):
     assert check(Claim(claim), SourceIndex([Passage("a", text)])).signals.verbatim == expected
 
 
+@pytest.mark.parametrize(
+    ("claim", "instead"),
+    [
+        ("The fee rose to $1,300 in spring.", ["$1,250"]),
+        ("The fee rose on 4 March 2021.", ["3 March 2021"]),
+        ("The fee rose to $1,250 on 3 March 2021.", []),
+        ("Penguins weigh 30 kg.", []),
+    ],
+)
+@given(before=st.lists(st.sampled_from([FACTS[1], FACTS[3], FACTS[4]])), titled=st.booleans())
+def test_the_places_of_what_stands_instead_hold_what_the_findings_say(claim, instead, before, titled):
+    """In the passage's own text, wherever the window begins; a title or the question is no place in it."""
+    text = " ".join([*before, FACTS[0]])
+    passage = Passage("p", "" if titled else text, title=text if titled else None)
+    near = [] if titled else [(0, text.index(FACTS[0]), len(text))]
+    checked = check(Claim(claim), SourceIndex([passage]), near=near)
+    assert [passage.text[start:end] for _, start, end in checked.against] == ([] if titled else instead)
+    assert all(f", {value} in passage p" in str(checked.findings) for value in instead)
+
+
 @given(st.text(max_size=120), facts)
 def test_any_claim_is_read_with_signals_from_0_to_1_and_findings_inside_it(claim, texts):
     index = SourceIndex([Passage("p", " ".join(texts))])

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,6 +28,38 @@ def test_a_pinned_span_lies_in_its_window_and_starts_and_ends_with_text(text, of
     assert offset <= start <= end <= offset + len(text)
     if text.strip():
         assert text[start - offset : end - offset] == text[start - offset : end - offset].strip() != ""
+
+
+LATE = "When the last attempt fails, the job is moved to a queue for dead jobs."
+DELETED = "Dead jobs are deleted after 14 days."
+POLICY = f"{LATE} Cats sleep for 14 days. {DELETED}"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [((0, 0), LATE), ((2, 0), DELETED), ((1, 0), LATE), ((2, 1), LATE)]
+)
+def test_the_sentence_that_has_another_value_is_pinned_where_it_is_about_the_claim(value, shown):
+    """Not one that shares no more than the unit, and not one of another passage."""
+    sentence, passage = value
+    claim = stems("Once the last attempt has failed, the job is moved to a queue and deleted after 30 days.")
+    start = POLICY.find("14 days", POLICY.find(DELETED) if sentence == 2 else 0) if sentence else 0
+    against = [(passage, start, start + 7)]
+    found = WindowWords(Window(0, POLICY, 0, len(POLICY))).pin(claim, against)
+    assert POLICY[found.start : found.end] == shown
+
+
+@given(st.lists(st.sampled_from([LATE, DELETED, "Cats sleep."]), min_size=1, max_size=4), st.data())
+def test_what_is_pinned_for_a_value_shares_more_with_the_claim_than_it_or_is_what_shares_most(parts, data):
+    text, claim = " ".join(parts), stems("The job is deleted after 30 days.")
+    start = data.draw(st.integers(0, len(text) - 1))
+    end = data.draw(st.integers(start + 1, len(text)))
+    words = WindowWords(Window(0, text, 9, 9 + len(text)))
+    most, pinned = words.pin(claim), words.pin(claim, [(0, 9 + start, 9 + end)])
+    assert pinned == most or (pinned.start <= 9 + start and 9 + end <= pinned.end)
+    assert (
+        pinned == most
+        or claim & stems(text[pinned.start - 9 : pinned.end - 9]) > stems(text[start:end]) & claim
+    )
 
 
 def scored(*triples):
