@@ -39,7 +39,19 @@ class Served:
     """The program, between an upstream and clients; what it tells is read line by line."""
 
     def __init__(self, url, behind, *more, program=("-m", "streamverify")):
-        command = [sys.executable, *program, "serve", "--upstream", behind, "--port", "0", "--records", url]
+        # -B: on a full disk the interpreter would leave half a file of bytecode beside a module.
+        command = [
+            sys.executable,
+            "-B",
+            *program,
+            "serve",
+            "--upstream",
+            behind,
+            "--port",
+            "0",
+            "--records",
+            url,
+        ]
         self.process = subprocess.Popen(
             [*command, *more], stderr=subprocess.PIPE, text=True, encoding="utf-8"
         )
