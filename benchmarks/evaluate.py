@@ -31,7 +31,7 @@ from pathlib import Path
 
 from machine import describe
 from streamverify import Verifier
-from streamverify.console.turns import short_turns
+from streamverify.console.turns import rare_collections, short_turns
 from streamverify.evaluate import evaluate, read_dataset
 from streamverify.scorers.premise_cached import PremiseCachedScorer
 from streamverify.scorers.protocol import Abort, Claim, ClaimScore, Prepared, Window
@@ -198,7 +198,7 @@ def throughput(answers: int, repeats: int, folder: Path) -> Found:
     """Pairs of an evaluation and its scorer alone."""
     pairs = []
     for _ in range(repeats):
-        with short_turns():  # as the program has it, for both
+        with short_turns(), rare_collections():  # as the program has them, for both
             pairs.append(one := pair(answers, folder))
         print(
             f"{answers} answers, {one.claims} claims: evaluated in {one.evaluation:.1f} s "

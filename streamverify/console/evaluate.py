@@ -28,7 +28,7 @@ from streamverify.console.reports import (
     write_reports,
 )
 from streamverify.console.shell import FAILED, complain, write
-from streamverify.console.turns import short_turns
+from streamverify.console.turns import rare_collections, short_turns
 
 if TYPE_CHECKING:
     from streamverify.evaluate.checked import Checked
@@ -320,7 +320,7 @@ def _engine(judging: Judging, *, ray: bool) -> Iterator[Callable[..., Run]]:
         return
     from streamverify.evaluate.runner import evaluate as local  # noqa: PLC0415 - loads pydantic
 
-    with short_turns(), judging.verifier() as verifier:
+    with short_turns(), rare_collections(), judging.verifier() as verifier:
         yield partial(local, verifier=verifier)
 
 

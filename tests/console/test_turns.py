@@ -1,13 +1,15 @@
-"""The program's threads take short turns while it evaluates, and the process is left as it was."""
+"""The program's threads take short turns while it evaluates, it seldom looks for garbage, and the process is
+left as it was."""
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 
 import pytest
 
-from streamverify.console.turns import TURN, short_turns
+from streamverify.console.turns import TURN, YOUNG, rare_collections, short_turns
 from streamverify.program import main
 
 
@@ -34,6 +36,23 @@ def test_any_interval_is_as_before_after_and_a_shorter_one_stays(microseconds):
         sys.setswitchinterval(before + 5e-7)
 
 
+@pytest.mark.parametrize("own", [(700, 10, 10), (1, 2, 3), (YOUNG, 10, 10), (YOUNG + 1, 5, 5), (0, 10, 10)])
+def test_collections_are_rare_inside_and_as_before_after(own):
+    before = gc.get_threshold()
+    gc.set_threshold(*own)
+    try:
+        with rare_collections():
+            inside = gc.get_threshold()
+        assert own == gc.get_threshold()
+        with pytest.raises(RuntimeError), rare_collections():
+            raise RuntimeError
+        assert own == gc.get_threshold()
+    finally:
+        gc.set_threshold(*before)
+    # A collector that was switched off, or comes more seldom still, is left to whoever did that.
+    assert inside == ((YOUNG, *own[1:]) if 0 < own[0] < YOUNG else own)
+
+
 def test_the_command_takes_short_turns(tmp_path, monkeypatch, capsys):
     from streamverify.evaluate import runner
 
@@ -41,14 +60,15 @@ def test_the_command_takes_short_turns(tmp_path, monkeypatch, capsys):
     evaluated = runner.evaluate
 
     def seeing(*given, **options):
-        seen.append(sys.getswitchinterval())
+        seen.append((sys.getswitchinterval(), gc.get_threshold()[0]))
         return evaluated(*given, **options)
 
     monkeypatch.setattr(runner, "evaluate", seeing)
     rows = tmp_path / "rows.jsonl"
     rows.write_text(json.dumps({"id": "1", "answer": "The mill is old.", "passages": ["The mill is old."]}))
-    before = sys.getswitchinterval()
+    before, threshold = sys.getswitchinterval(), gc.get_threshold()
     main(["evaluate", str(rows), "--scorer", "lexical"])
     capsys.readouterr()
-    assert seen == [pytest.approx(TURN, abs=1e-6)]
+    assert seen == [(pytest.approx(TURN, abs=1e-6), YOUNG)]
     assert before == sys.getswitchinterval()
+    assert threshold == gc.get_threshold()
