@@ -1,5 +1,4 @@
-"""How long one Python thread keeps the others waiting, and how often it looks for garbage, in a command that
-has every processor to fill.
+"""How long a Python thread keeps others waiting, and how often it looks for garbage, while all cores work.
 
 The scorer's runs need no interpreter lock but to begin and to end, and end every few milliseconds in several
 threads. Python gives a thread that waits for the lock its turn after 5 ms, longer than a run takes: one claim

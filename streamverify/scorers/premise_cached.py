@@ -24,7 +24,6 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from tokenizers import Encoding
 
 from streamverify.errors import ScoringError, UsageError
 from streamverify.scorers.blocks import Blocks
@@ -47,7 +46,7 @@ from streamverify.scorers.protocol import (
 )
 from streamverify.scorers.runtime import Provider, sigmoid, softmax
 from streamverify.scorers.selection import LexicalIndex
-from streamverify.scorers.tokens import Encoder, TokenReader, read_tokenizer
+from streamverify.scorers.tokens import Encoder, TokenReader, Tokens, read_tokenizer
 from streamverify.scorers.window_room import SHARED_BYTES, Room, left
 from streamverify.types import Fingerprint, Span
 
@@ -343,10 +342,10 @@ class PremiseCachedScorer:
         room = self._config.title_tokens - 1  # one for the colon
         title = self.token_spans(window.title)[: max(room, 0)]
         if title:
-            ids = self._encode(f"{window.title[: title[-1].end]}: {window.text}").ids
+            ids = self._encode.ids(f"{window.title[: title[-1].end]}: {window.text}")
             if len(ids) <= self._config.window_tokens:
                 return tuple(ids)
-        return tuple(self._encode(window.text).ids)
+        return tuple(self._encode.ids(window.text))
 
     def _key(self, ids: Sequence[int]) -> bytes:
         return hashlib.sha256(self._salt + np.array(ids, np.int32).tobytes()).digest()
@@ -382,7 +381,7 @@ def _nli(logits: Floats) -> NliScore:
     return NliScore(entailment, neutral, contradiction)
 
 
-def _risks(encoding: Encoding, risks: NDArray[np.float64]) -> tuple[TokenRisk, ...]:
+def _risks(encoding: Tokens, risks: NDArray[np.float64]) -> tuple[TokenRisk, ...]:
     rows = zip(encoding.offsets, encoding.special_tokens_mask, risks.tolist(), strict=True)
     return tuple(TokenRisk(start, end, risk) for (start, end), special, risk in rows if not special)
 
