@@ -245,8 +245,7 @@ class Verifier:
             on_unverified=on_unverified,
             context=context,
         ) as stream:
-            async for _ in stream:
-                pass
+            await stream.run_callback(lambda _: None)  # sooner than a step of the loop for every event
             return stream.report
 
     def check_sync(

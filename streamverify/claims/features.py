@@ -100,8 +100,8 @@ def _of_words(found: dict[str, float], tokens: Sequence[str]) -> None:
         (2, "a", akin, share),
         (3, "a", akin, share),
     ):
-        for place in range(len(sequence) - count + 1):
-            found[name + " ".join(sequence[place : place + count])] += weight
+        for group in map(" ".join, zip(*(sequence[place:] for place in range(count)), strict=False)):
+            found[name + group] += weight
     for one in known:
         for name in one.own:
             found[name] += 1.5 * share if name[0] == "g" else share
