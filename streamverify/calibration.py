@@ -19,6 +19,7 @@ from pydantic import Field, ValidationError
 from streamverify.bounds import guaranteed_threshold, platt
 from streamverify.errors import ModelContractError, ModelNotFoundError, UsageError
 from streamverify.types import Value
+from streamverify.written import write_whole
 
 MAX_BYTES = 1 << 20
 """Of a calibration file: hundreds of times what one needs."""
@@ -245,10 +246,7 @@ class Calibration(Value):
             UsageError: it cannot be written. Caller.
         """
         content = self.model_dump(mode="json", exclude_none=True)
-        try:
-            Path(path).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8", newline="\n")
-        except OSError as error:
-            raise UsageError(f"{path} cannot be written: {error.strerror or error}") from error
+        write_whole(path, json.dumps(content, indent=2) + "\n")
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -271,7 +269,8 @@ class Calibration(Value):
         except OSError as error:
             raise ModelContractError(f"{path} cannot be read: {error.strerror or error}") from error
         except UnicodeDecodeError as error:
-            raise ModelContractError(f"{path} is not a calibration file: {error}") from error
+            problem = f"invalid UTF-8 at byte {error.start}; save it as UTF-8"
+            raise ModelContractError(f"{path} is not a calibration file: {problem}") from error
         except ValidationError as error:
             raise ModelContractError(f"{path} is not a calibration file: {_first(error)}") from error
 

@@ -19,7 +19,7 @@ FACE = "streamverify"
 LAYERS = (
     # A sentence's way. A room imports from the layers above its own line and never from its neighbours in it.
     ("what can go wrong, and how it is printed", {"errors", "reasons", "printing", "_lazy"}),
-    ("the values", {"types", "figure", "bounds"}),
+    ("the values", {"types", "figure", "bounds", "written"}),
     ("what every stage knows", {"text", "events", "calibration", "jsonl", "portal", "context", "_extras"}),
     ("what is quoted of it", {"quoting"}),
     ("what others may see of it", {"redaction", "observe", "pii"}),

@@ -61,10 +61,10 @@ def calibrate(
     Exit status: 0; 2 for bad input, too few labels included.
     """
     from streamverify.calibration import Calibration  # noqa: PLC0415 - loads pydantic
-    from streamverify.errors import UsageError  # noqa: PLC0415 - as above
     from streamverify.evaluate import fitting, read_dataset  # noqa: PLC0415 - as above
     from streamverify.evaluate.merging import labelled_dataset  # noqa: PLC0415 - as above
     from streamverify.verifier import Verifier  # noqa: PLC0415 - as above
+    from streamverify.written import write_whole  # noqa: PLC0415 - as above
 
     refuse_unwritable((labelled, *(labels or ())), {"--out": out, "--curve": curve})
     cases = (
@@ -88,8 +88,5 @@ def calibrate(
     if out is not None:
         found.calibration.write(out)
     if curve is not None:
-        try:
-            curve.write_text(json.dumps([asdict(point) for point in found.curve], indent=1) + "\n", "utf-8")
-        except OSError as error:
-            raise UsageError(f"{curve} cannot be written: {error.strerror or error}") from error
+        write_whole(curve, json.dumps([asdict(point) for point in found.curve], indent=1) + "\n")
     write("\n".join(fitting.lines(found)) + "\n")

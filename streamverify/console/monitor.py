@@ -155,10 +155,17 @@ def files(
     """Copy the alert rules for Prometheus and the dashboard for Grafana into a folder."""
     from importlib.resources import files as resources  # noqa: PLC0415 - kept out of start-up
 
-    folder.mkdir(parents=True, exist_ok=True)
+    from streamverify.console.transcript import safe  # noqa: PLC0415 - loads rich
+    from streamverify.errors import UsageError  # noqa: PLC0415 - loads pydantic
+    from streamverify.written import write_whole  # noqa: PLC0415 - as above
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be made a folder: {error.strerror or error}") from None
     for found in sorted(resources("streamverify.monitor").joinpath("files").iterdir(), key=lambda f: f.name):
-        (folder / found.name).write_bytes(found.read_bytes())
-        write(str(folder / found.name))
+        write_whole(folder / found.name, found.read_bytes())
+        write(safe(str(folder / found.name)))
 
 
 def answers_of_runs(records: str, runs: Sequence[str], window: str | None, tenant: str) -> list[list[Answer]]:

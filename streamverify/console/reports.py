@@ -97,6 +97,8 @@ def write_reports(
     Raises:
         UsageError: one cannot be written. Caller.
     """
+    from streamverify.written import write_whole  # noqa: PLC0415 - loads pydantic
+
     run = found.run
     if redact_pii:
         from streamverify.evaluate import redacted_run  # noqa: PLC0415 - loads pydantic
@@ -107,17 +109,8 @@ def write_reports(
     if md is not None:
         from streamverify.evaluate.report import markdown  # noqa: PLC0415 - loads pydantic
 
-        _write(md, markdown.render(run, gates=found.gates, comparison=found.comparison))
+        write_whole(md, markdown.render(run, gates=found.gates, comparison=found.comparison))
     if junit is not None:
         from streamverify.evaluate.report import junit as xml  # noqa: PLC0415 - as above
 
-        _write(junit, xml.render(run, gates=found.gates, comparison=found.comparison))
-
-
-def _write(path: Path, text: str) -> None:
-    from streamverify.errors import UsageError  # noqa: PLC0415 - loads pydantic
-
-    try:
-        path.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror or error}") from error
+        write_whole(junit, xml.render(run, gates=found.gates, comparison=found.comparison))

@@ -23,6 +23,7 @@ from typing import Any, NoReturn
 
 from streamverify.errors import InputFileError, UsageError
 from streamverify.jsonl import json_array, json_object, undecodable
+from streamverify.written import write_whole
 
 _JOINED = "|"
 _SOURCED = re.compile(r"deepeval_source=(?P<source>.*?),deepeval_context=(?P<text>.*)", re.DOTALL)
@@ -297,9 +298,4 @@ def write_rows(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
         UsageError: they cannot be written. Caller.
     """
     text = "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows)
-    try:
-        path.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror or error}") from None
-    except UnicodeEncodeError as error:
-        raise UsageError(f"{path} cannot be written: {error}") from None
+    write_whole(path, text)

@@ -20,6 +20,7 @@ from streamverify.evaluate.case import Case
 from streamverify.evaluate.dataset import read_dataset
 from streamverify.evaluate.rows import read_cases
 from streamverify.jsonl import json_object
+from streamverify.written import write_whole
 
 
 def sample(path: Path, count: int, *, seed: int, to: Path) -> int:
@@ -121,7 +122,7 @@ def _drawn(seed: int, id_: str) -> bytes:
 def _write(path: Path, wanted: Mapping[Path, set[str]]) -> None:
     """Copy rows to files; the dataset's ids decide which goes where."""
     for target in wanted:
-        if target.resolve() == path.resolve():
+        if os.path.realpath(target) == os.path.realpath(path):
             raise UsageError(f"{target} is the dataset itself; write elsewhere")
     text = path.read_text(encoding="utf-8-sig")
     ids = (case.id for case in read_cases(path))
@@ -132,10 +133,7 @@ def _write(path: Path, wanted: Mapping[Path, set[str]]) -> None:
             if id_ in kept:
                 lines[target].append(moved(line, path, number, target, id_))
     for target, found in lines.items():
-        try:
-            target.write_text("".join(f"{line}\n" for line in found), encoding="utf-8", newline="\n")
-        except OSError as error:
-            raise UsageError(f"{target} cannot be written: {error.strerror or error}") from None
+        write_whole(target, "".join(f"{line}\n" for line in found))
 
 
 def moved(line: str, path: Path, number: int, target: Path, id_: str) -> str:
@@ -145,6 +143,6 @@ def moved(line: str, path: Path, number: int, target: Path, id_: str) -> str:
     changed = row.get("id") is None
     row["id"] = id_ if changed else row["id"]
     if named is not None:
-        file = os.path.relpath(path.parent.resolve() / named, target.parent.resolve())
+        file = os.path.relpath(Path(os.path.realpath(path.parent)) / named, os.path.realpath(target.parent))
         changed, row["passages_file"] = changed or file != named, file
     return json.dumps(row, ensure_ascii=False) if changed else line.rstrip("\r")

@@ -29,7 +29,7 @@ from streamverify.calibration import Calibration, Guarantee
 from streamverify.errors import NotEnoughLabelsError, ScoringError, UsageError
 from streamverify.evaluate.case import Case
 from streamverify.evaluate.dataset import Dataset, dataset_of
-from streamverify.evaluate.matching import ALL, NAME, measure, refuse_ungrouped
+from streamverify.evaluate.matching import ALL, NAME, measure, refuse_ungrouped, ungrounded
 from streamverify.evaluate.runner import Progress, evaluate
 from streamverify.evaluate.thresholds import LabelledScore, Threshold, at, cheapest, curve, sweep
 from streamverify.figure import Figure
@@ -145,11 +145,12 @@ def calibrate(
                 out=out,
                 progress=progress,
             )
-    least_labels(max_miss_rate, confidence)  # refuses what is out of range before any work
+    needed = least_labels(max_miss_rate, confidence)  # refuses what is out of range before any work
     costs = _costs(cost_miss, cost_alarm, per)
     dataset = dataset_of(cases)
     if per is not None:
         refuse_ungrouped(dataset, per)
+    _refuse_unlabelled(dataset, needed if costs is None else 0)
     run = evaluate(
         dataset,
         metrics=[measure(per)],
@@ -234,6 +235,15 @@ def _by_cost(
     best = cheapest(curve(scored, points=None), costs)
     told = f"{note}; cheapest where a miss costs {costs[0]:g} and a false alarm {costs[1]:g}"
     return base.model_copy(update={"threshold": best.threshold, "guarantee": None, "fitted_on": told}), ()
+
+
+def _refuse_unlabelled(dataset: Dataset, needed: int) -> None:
+    """What the labels alone tell is told before anything is scored."""
+    if not any(case.labels for case in dataset):
+        raise UsageError("no sentence is labelled: rows need `labels`, each with text and label")
+    known = sum(map(ungrounded, dataset))
+    if known < needed:
+        raise NotEnoughLabelsError(known, needed)
 
 
 def _by_promise(

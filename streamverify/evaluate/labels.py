@@ -10,7 +10,10 @@ The last line about a sentence counts; a label of null takes the one before back
 
 from __future__ import annotations
 
+import codecs
+import json
 import os
+import stat
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,6 +25,7 @@ from pydantic import Field, ValidationError
 from streamverify.errors import InputFileError, UsageError
 from streamverify.evaluate.case import Case
 from streamverify.evaluate.records import Record
+from streamverify.jsonl import undecodable
 from streamverify.sentences.segmenter import SentenceSegmenter
 from streamverify.types import Sentence
 
@@ -74,6 +78,42 @@ def _cut(answer: str) -> tuple[Sentence, ...]:
     return tuple(sentence for sentence in cut if sentence.text.strip())
 
 
+def label_of(line: str | bytes, path: Path, number: int) -> Labelled:
+    """The label on a line.
+
+    Raises:
+        InputFileError: it holds something else. Caller.
+    """
+    try:
+        return Labelled.model_validate_json(line if isinstance(line, str) else line.decode())
+    except UnicodeDecodeError as error:
+        problem = undecodable(error, f"byte {error.start} of the line")
+        raise InputFileError(path, problem, line=number) from None
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        problem = "is missing" if first["type"] == "missing" else first["msg"]
+        raise InputFileError(path, f"not a label: {problem}", line=number, field=place or None) from None
+
+
+_BEGINNING = f'{{"{next(iter(Labelled.model_fields))}":'.encode()
+
+
+def cut_off(line: bytes, *, first: bool) -> bool:
+    """Whether a last line without its end is what a crash left of a label.
+
+    After labels that may be anything but JSON. A file that begins with something else is somebody's who named
+    it by mistake.
+    """
+    if not line:
+        return False
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return not first or line.startswith(_BEGINNING) or _BEGINNING.startswith(line)
+    return False
+
+
 class LabelFile:
     """The labels of one annotator, in a file that several may share."""
 
@@ -105,20 +145,21 @@ class LabelFile:
 
     def _resume(self, path: Path) -> None:
         self._file.seek(0)
-        *whole, torn = self._file.read().split(b"\n")
-        for number, line in enumerate(whole, 1):
+        if not stat.S_ISREG(os.fstat(self._file.fileno()).st_mode):
+            raise UsageError(f"{path} is no file that could keep labels")
+        data = self._file.read()
+        *whole, torn = data.removeprefix(codecs.BOM_UTF8).split(b"\n")
+        crashed = cut_off(torn, first=not whole)
+        for number, line in enumerate(whole if crashed or not torn else [*whole, torn], 1):
+            one = label_of(line, path, number)
             try:
-                self._take(Labelled.model_validate_json(line))
-            except ValidationError as error:
-                first = error.errors(include_url=False)[0]
-                place = ".".join(str(part) for part in first["loc"])
-                raise InputFileError(
-                    path, f"not a label: {first['msg']}", line=number, field=place or None
-                ) from None
+                self._take(one)
             except ValueError as error:
                 raise InputFileError(path, str(error), line=number) from None
-        if torn:  # what a crash left of a last line is no label
-            self._file.truncate(self._file.tell() - len(torn))
+        if crashed:
+            self._file.truncate(len(data) - len(torn))
+        elif torn:  # a label whose end an editor left out
+            self._file.write(b"\n")
 
     def _take(self, one: Labelled) -> None:
         place = one.case, one.sentence

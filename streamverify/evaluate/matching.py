@@ -100,6 +100,11 @@ def matched_labels(case: Case, report: Report) -> tuple[list[tuple[JudgedSentenc
     return [(s, all(labels[s.index])) for s in report.sentences if s.index in labels], unmatched
 
 
+def ungrounded(case: Case) -> bool:
+    """Whether a sentence of the answer is labelled as not grounded."""
+    return any(label.label in _JUDGED and not _grounded(label) for label in case.labels or ())
+
+
 def _grounded(label: LabelledSentence) -> bool:
     return label.label is Label.SUPPORTED
 

@@ -8,6 +8,7 @@ A sentence on which no label has most votes gets none: it is told, and somebody 
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,17 +16,16 @@ from itertools import groupby
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import ValidationError
-
 from streamverify.errors import InputFileError, UsageError
 from streamverify.evaluate.agreement import Agreement, between_hands
 from streamverify.evaluate.case import Case, LabelledSentence
 from streamverify.evaluate.dataset import Dataset, read_dataset
 from streamverify.evaluate.dividing import moved
-from streamverify.evaluate.labels import Labelled, tasks
+from streamverify.evaluate.labels import Labelled, cut_off, label_of, tasks
 from streamverify.evaluate.rows import MAX_LINE, read_cases
 from streamverify.jsonl import json_object, undecodable
 from streamverify.types import Label
+from streamverify.written import write_whole
 
 K = TypeVar("K", str, int)
 _FIELDS = {"case", "sentence", "label", "annotator"}
@@ -91,9 +91,9 @@ def read_labels(paths: Sequence[Path | str]) -> tuple[Labelled, ...]:
     for path in map(Path, paths):
         own: dict[tuple[str, str, int], Labelled] = {}
         for number, line, torn in _lines(path):
-            if torn and not _whole(line):
-                continue  # what a crash left of a last line is no label
-            one = _label(line, path, number)
+            if torn and cut_off(line.encode(), first=number == 1):
+                continue
+            one = label_of(line, path, number)
             own[one.annotator, one.case, one.sentence] = one
         for place, one in own.items():
             if one.label is None:
@@ -128,24 +128,6 @@ def _lines(path: Path) -> Iterator[tuple[int, str, bool]]:
                     yield number, line, torn
     except OSError as error:
         raise InputFileError(path, f"cannot be read: {error.strerror or error}") from None
-
-
-def _whole(line: str) -> bool:
-    try:
-        json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
-def _label(line: str, path: Path, number: int) -> Labelled:
-    try:
-        return Labelled.model_validate_json(line)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        problem = f"not a label: {first['msg']}"
-        raise InputFileError(path, problem, line=number, field=place or None) from None
 
 
 def merge(cases: Iterable[Case], labels: Sequence[Labelled]) -> Merged:
@@ -259,7 +241,7 @@ def write_golden(path: Path, merged: Merged, out: Path, *, replacing: bool = Fal
         InputFileError: a row is not a case, or has labels already. Caller.
         UsageError: nothing can be written. Caller.
     """
-    if out.resolve() == path.resolve():
+    if os.path.realpath(out) == os.path.realpath(path):
         raise UsageError(f"{out} is the dataset itself; write elsewhere")
     text = path.read_text(encoding="utf-8-sig")
     rows = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
@@ -275,10 +257,7 @@ def write_golden(path: Path, merged: Merged, out: Path, *, replacing: bool = Fal
             row["labels"] = [_row(one) for one in merged.labels[case.id]]
             kept = json.dumps(row, ensure_ascii=False, allow_nan=False)
         written.append(kept)
-    try:
-        out.write_text("".join(f"{line}\n" for line in written), encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise UsageError(f"{out} cannot be written: {error.strerror or error}") from None
+    write_whole(out, "".join(f"{line}\n" for line in written))
     return len(merged.labels)
 
 

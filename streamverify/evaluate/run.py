@@ -27,6 +27,7 @@ from streamverify.evaluate.protocol import Measured
 from streamverify.evaluate.records import FORMAT, CaseRecord, Header, MetricRecord, Record
 from streamverify.evaluate.result import CaseResult, to_json
 from streamverify.figure import Aggregate, Figure, Interval, NotComputed, Spread
+from streamverify.written import write_whole
 
 MAX_BYTES = 1 << 30
 """Of a run's file; one of a million cases holds half of that."""
@@ -118,11 +119,7 @@ class Run:
         Raises:
             UsageError: it cannot be written. Caller.
         """
-        try:
-            with Path(path).open("w", encoding="utf-8", newline="\n") as file:
-                file.writelines(self._parts())
-        except OSError as error:
-            raise UsageError(f"{path} cannot be written: {error.strerror or error}") from error
+        write_whole(path, self._parts())
 
     def html(
         self,

@@ -15,6 +15,7 @@ import dataclasses
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -216,6 +217,8 @@ def remembering(path: Path, asked: Mapping[str, str | None]) -> Iterator[AlertMe
 
 
 def _read(file: BinaryIO | BufferedReader, path: Path) -> _File:
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):  # a device may have no end, and keeps nothing
+        raise InputFileError(path, "is no file that could remember what is on")
     file.seek(0)
     data = file.read()
     if not data:

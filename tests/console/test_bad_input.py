@@ -13,6 +13,7 @@ from streamverify.console.outputs import refuse_unwritable
 from streamverify.errors import InputFileError, UsageError
 from streamverify.jsonl import json_object
 from streamverify.program import main
+from streamverify.records import Records
 from tests.console.command_line import LEXICAL
 
 PASSAGE = {"id": "t", "text": "The tower is 330 metres tall."}
@@ -40,6 +41,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "deep.toml").write_text("a = " + "[" * 100_000, "utf-8")
     (tmp_path / "dots.toml").write_text("a" + ".a" * 100_000 + " = 1", "utf-8")
     (tmp_path / "folder").mkdir()
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "notes").write_text("not to be lost", "utf-8")
+    (tmp_path / "surrogate.jsonl").write_text('{"question": "\\ud800", "answer": "x"}\n', "utf-8")
     assert main(["evaluate", "rows.jsonl", *LEXICAL, "--json", "run.json"]) == 0
     return tmp_path
 
@@ -48,6 +52,7 @@ EVALUATE = ["evaluate", "rows.jsonl", *LEXICAL]
 CALIBRATE = ["calibrate", "rows.jsonl", *LEXICAL]
 RAGAS = ["dataset", "convert", "rows.jsonl", "--from", "ragas"]
 JUDGE = ["judge", "agree", "rows.jsonl"]
+LABEL = ["dataset", "label", "rows.jsonl", "--annotator", "ann", "--out"]
 SPLIT = ["dataset", "split", "rows.jsonl", "--out", "parts"]
 COSTS = "the cost of a miss and the cost of a false alarm go together: numbers of 0 or more, not both 0"
 
@@ -105,6 +110,26 @@ COSTS = "the cost of a miss and the cost of a false alarm go together: numbers o
         (["audit", "upgrade", "--records", "folder"], "sqlite:///folder cannot be used: unable to open"),
         (["audit", "upgrade", "--records", "no/r.db"], "sqlite:///no/r.db cannot be used: unable to open"),
         (["audit", "upgrade", "--records", "rows.jsonl"], "sqlite:///rows.jsonl cannot be used: file is not"),
+        (
+            ["dataset", "sample", "rows.jsonl", "--count", "1", "--out", "loop"],
+            "loop cannot be written: Too many levels",
+        ),
+        (
+            ["dataset", "convert", "surrogate.jsonl", "--from", "ragas", "--out", "c"],
+            "c cannot be written: line 1 would hold half of a surrogate pair, which is no character",
+        ),
+        ([*LABEL, "rows.jsonl"], "rows.jsonl:1: field 'case': not a label: is missing"),
+        ([*LABEL, "notes"], "notes:1: not a label: Invalid JSON"),
+        ([*LABEL, "windows.jsonl"], "windows.jsonl:1: is UTF-16, as Windows' shells write it; save it"),
+        ([*LABEL, "/dev/zero"], "/dev/zero is no file that could keep labels"),
+        (["dataset", "merge", "rows.jsonl", "notes", "--out", "m"], "notes:1: not a label: Invalid JSON"),
+        (
+            [*CALIBRATE, "--calibration", "windows.jsonl"],
+            "windows.jsonl is not a calibration file: invalid UTF-8",
+        ),
+        (["monitor", "files", "rows.jsonl"], "rows.jsonl cannot be made a folder: File exists"),
+        (["monitor", "files", "x" * 300], "x" * 300 + " cannot be made a folder: File name too long"),
+        (CALIBRATE, "1 answers with a sentence labelled as not grounded; the guarantee needs 59"),
         (["audit", "list", "--records", "x" * 300], "there are no records at sqlite:///xxx"),
     ],
 )
@@ -119,6 +144,24 @@ def test_bad_input_is_told_in_one_line_before_anything_is_computed(
     assert captured.err.startswith(f"streamverify: {message}")
     assert captured.err.count("\n") == 1
     assert {path: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
+
+
+@pytest.mark.parametrize("state", ["/dev/zero", "/dev/full", "/dev/null"])
+def test_a_device_is_no_memory_of_alerts(
+    state: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Records("r.db").close()
+    capsys.readouterr()
+    assert main(["monitor", "check", "--records", "r.db", "--state", state]) == 2
+    assert capsys.readouterr().err == f"streamverify: {state}: is no file that could remember what is on\n"
+
+
+def test_the_name_of_a_folder_does_not_steer_the_terminal(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["monitor", "files", "\x1b[31mred"]) == 0
+    assert capsys.readouterr().out.startswith("␛[31mred/")
+    assert len(list(Path("\x1b[31mred").iterdir())) == 2
 
 
 def test_a_wrong_word_for_an_option_is_told_without_the_words_of_a_library(

@@ -143,7 +143,7 @@ def test_labels_find_their_sentences_whatever_blanks_stand_between(verifier):
 
 
 def test_nothing_labelled_is_said(verifier):
-    with pytest.raises(UsageError, match="no labelled sentence was scored"):
+    with pytest.raises(UsageError, match="no sentence is labelled"):
         calibrate([Case(id="1", answer=said(3), passages=PASSAGES)], verifier=verifier)
 
 

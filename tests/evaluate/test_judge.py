@@ -99,7 +99,7 @@ def test_what_would_fail_again_is_not_tried_again(status):
 
 def test_an_endpoint_that_is_not_there_is_told_after_all_tries():
     with Judge("http://127.0.0.1:9/v1", "m", backoff=0, retries=1) as judge:
-        with pytest.raises(JudgeError, match="cannot be reached"):
+        with pytest.raises(JudgeError, match="the model at 127.0.0.1:9 cannot be reached: .*refused"):
             judge.ask(RELEVANCE, DATA)
         assert (judge.usage.retries, judge.usage.failed) == (1, 1)
 

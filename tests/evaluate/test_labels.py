@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import os
@@ -19,6 +20,7 @@ from loopback import loopback
 from streamverify.errors import InputFileError, UsageError
 from streamverify.evaluate import Case
 from streamverify.evaluate.labels import LabelFile, Labelled, tasks
+from streamverify.evaluate.merging import read_labels
 from streamverify.server.labelling import labelling_app
 
 TOKEN = "t" * 24
@@ -28,9 +30,24 @@ LABELS = st.sampled_from(["supported", "contradicted", "unsupported", "no_claim"
 PLACES = st.sampled_from([(t.case.id, s.index) for t in WORK for s in t.sentences])
 
 
-@given(
-    st.lists(st.tuples(PLACES, LABELS), max_size=12), st.binary(max_size=20).filter(lambda b: b"\n" not in b)
+LINE = Labelled(case="case-1", sentence=0, text="t", label="supported", annotator="ann").model_dump_json()
+
+
+def no_json(data):
+    try:
+        json.loads(data)
+    except ValueError:
+        return True
+    return False
+
+
+TORN = st.one_of(
+    st.binary(max_size=20).filter(lambda b: b"\n" not in b and no_json(b)),
+    st.integers(0, len(LINE) - 1).map(lambda end: LINE.encode()[:end]),
 )
+
+
+@given(st.lists(st.tuples(PLACES, LABELS), min_size=1, max_size=12), TORN)
 def test_what_was_decided_is_there_again_whatever_a_crash_left_behind(tmp_path_factory, decisions, torn):
     path = tmp_path_factory.mktemp("labels") / "labels.jsonl"
     first = LabelFile(path, "ann", WORK)
@@ -48,6 +65,28 @@ def test_what_was_decided_is_there_again_whatever_a_crash_left_behind(tmp_path_f
     assert {place: one.label for place, one in held.items()} == {
         place: label for place, label in dict(decisions).items() if label is not None
     }
+
+
+@given(st.binary(min_size=1, max_size=30).filter(lambda b: not LINE.encode().startswith(b)))
+def test_a_file_that_is_something_else_stays_as_it_is(tmp_path_factory, content):
+    path = tmp_path_factory.mktemp("labels") / "notes.txt"
+    path.write_bytes(content)
+    with pytest.raises(InputFileError, match="not a label|invalid UTF-8|is UTF-16"):
+        LabelFile(path, "ann", WORK)
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("before", [b"", b"\xef\xbb\xbf"])
+def test_a_last_label_whose_end_an_editor_left_out_is_kept(tmp_path, before):
+    path = tmp_path / "labels.jsonl"
+    with contextlib.closing(LabelFile(path, "ann", WORK)) as first:
+        first.put("case-1", 0, "supported")
+        first.put("case-1", 1, "unsupported")
+    path.write_bytes(before + path.read_bytes().rstrip(b"\n"))
+    with contextlib.closing(LabelFile(path, "ann", WORK)) as again:
+        assert set(again.labels) == {("case-1", 0), ("case-1", 1)}
+        again.put("case-1", 0, "contradicted")
+    assert [one.label for one in read_labels([path])] == ["contradicted", "unsupported"]
 
 
 def test_two_people_share_a_file_without_seeing_each_other(tmp_path):

@@ -199,12 +199,13 @@ class Judge:
                 return self._request(instructions, data)
             except self._openai.APIStatusError as error:
                 again = error.status_code in _AGAIN or error.status_code >= 500
-                problem = f"it answered {error.status_code}"
+                problem = f"{self._where} answered {error.status_code}"
                 wait = _retry_after(error.response.headers.get("retry-after"))
             except self._openai.APITimeoutError:
-                again, problem, wait = True, "it did not answer in time", None
+                again, problem, wait = True, f"{self._where} did not answer in time", None
             except self._openai.APIConnectionError as error:
-                again, problem, wait = True, f"it cannot be reached: {error}", None
+                again, wait = True, None
+                problem = f"{self._where} cannot be reached: {error.__cause__ or error}"
             except self._openai.OpenAIError as error:
                 again, problem, wait = False, str(error), None
             if not again or tried == self._retries:
@@ -214,6 +215,11 @@ class Judge:
             if self._closing.wait(min(pause, _LONGEST_WAIT)):
                 raise JudgeError("the judge was closed")
         raise AssertionError("unreachable")  # pragma: no cover
+
+    @property
+    def _where(self) -> str:
+        """The model's address; without a user and a password, which may stand in it."""
+        return f"the model at {self._client.base_url.netloc.decode()}"
 
     def _request(self, instructions: str, data: str) -> str:
         # The SDK's unions of TypedDicts are wider than what is sent here.

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamverify._extras import require
-from streamverify.errors import UsageError
 from streamverify.evaluate.comparison import Comparison
 from streamverify.evaluate.gates import GateResult
 from streamverify.evaluate.records import MetricRecord
@@ -30,6 +29,7 @@ from streamverify.evaluate.run import Run
 from streamverify.figure import Aggregate, Interval, NotComputed
 from streamverify.text.styled import styled
 from streamverify.types import Report
+from streamverify.written import write_whole
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -104,11 +104,7 @@ def write(
         UsageError: it cannot be written. Caller.
         MissingExtraError: jinja2 is not installed. Caller.
     """
-    page = render(run, gates=gates, comparison=comparison)
-    try:
-        Path(path).write_bytes(page)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror or error}") from error
+    write_whole(path, render(run, gates=gates, comparison=comparison))
 
 
 @dataclass(frozen=True, slots=True)
