@@ -201,6 +201,13 @@ def test_wrong_options_are_refused_in_one_line(arguments, said, capsys):
     assert error.count("\n") == 1
 
 
+def test_a_link_to_nowhere_is_no_new_file(tmp_path, capsys):
+    (tmp_path / "day.db").symlink_to(tmp_path / "no" / "day.db")
+    assert main(["demo", "monitor", "--records", str(tmp_path / "day.db"), "--seconds", "0"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert [one.name for one in tmp_path.iterdir()] == ["day.db"]
+
+
 def test_the_view_draws_what_its_console_can(tmp_path):
     """The same quarters of an hour on a terminal that redraws, and where only ASCII can be written."""
     window = Window(MIDNIGHT + BAD_SINCE, MIDNIGHT + BAD_SINCE + timedelta(hours=4))

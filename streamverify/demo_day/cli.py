@@ -97,7 +97,7 @@ def _new_file(given: Path | None) -> Path:
     if given is None:
         return Path(tempfile.mkdtemp(prefix="streamverify-day-")) / "answers.db"
     try:
-        there, beside = given.exists(), given.parent.is_dir()
+        there, beside = given.exists() or given.is_symlink(), given.parent.is_dir()
     except OSError as error:  # a name that is too long
         raise UsageError(f"{given} cannot be written: {error.strerror or error}") from None
     if there:

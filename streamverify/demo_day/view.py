@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from streamverify.console.transcript import safe
 from streamverify.demo_day.replay import LOOK, REFERENCE, Day, Told
 from streamverify.demo_day.visits import BAD_RELEASE, GOOD_RELEASE
 from streamverify.figure import shown
@@ -52,9 +53,8 @@ class DayView:
     @contextmanager
     def showing(self) -> Iterator[None]:
         """Say what is to be seen, and keep a line for how far the day has come."""
-        self._print(
-            Text(f"{self._visits} questions of one day, through the proxy into {self._records}.", "dim")
-        )
+        where = safe(str(self._records))
+        self._print(Text(f"{self._visits} questions of one day, through the proxy into {where}.", "dim"))
         self._print(Text("At noon a bad release goes out; in the evening the retriever changes.", "dim"))
         if not self._console.is_terminal or self._console.is_dumb_terminal:
             yield
