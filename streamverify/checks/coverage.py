@@ -7,7 +7,6 @@ words. The strong words are those a source must have said for a claim to be fait
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
@@ -85,9 +84,9 @@ def linked(stems: Sequence[str], runs: Iterable[Sequence[str]]) -> tuple[float, 
 def _densest(places: Sequence[tuple[int, str]], reach: int) -> int:
     """The most different stems that stand within `reach` words of each other."""
     best = first = 0
-    inside: Counter[str] = Counter()
+    inside: dict[str, int] = {}
     for place, root in places:
-        inside[root] += 1
+        inside[root] = inside.get(root, 0) + 1
         while places[first][0] < place - reach:
             gone = places[first][1]
             inside[gone] -= 1

@@ -153,6 +153,18 @@ _TELLING = {
 }
 """Those that no English text has."""
 
+
+def _languages_of_words() -> dict[str, list[tuple[str, bool]]]:
+    """For each word of grammar the languages it counts for, but English, and whether it is telling there."""
+    found: dict[str, list[tuple[str, bool]]] = {}
+    for language, table in _KNOWN.items():
+        for word in table if language != "en" else ():
+            found.setdefault(word, []).append((language, word in _TELLING[language]))
+    return found
+
+
+_COUNTS_FOR = _languages_of_words()
+
 _NOT_PROSE = re.compile(
     r"`[^`]*`|https?://\S+|(?<!\S)[^\s@]++@\S+|\b\w*[_/\\]\w+\b|\[[^\]]{0,12}\]|[\"“«„][^\"”»“]{0,200}[\"”»“]"
 )
@@ -274,13 +286,13 @@ def _by_words(prose: str) -> str | None:
     small = [place for place in places if not _opens_name(written, place)]
     parts, parts_of_german = _parts(written, small), _parts(written, places)
     english = sum(part in _FUNCTION_WORDS["en"] for part in parts_of_german)
-    found: dict[str, tuple[int, int]] = {}
-    counted, counted_german = Counter(parts), Counter(parts_of_german)
-    for language in _FUNCTION_WORDS:
-        own = counted_german if language == "de" else counted
-        hits = sum(own[part] for part in own.keys() & _KNOWN[language])
-        found[language] = (hits, len(own.keys() & _TELLING[language]))
-    found.pop("en")
+    found = {language: (0, 0) for language in _FUNCTION_WORDS if language != "en"}
+    for own, german in ((parts, False), (parts_of_german, True)):
+        for part, count in Counter(own).items():
+            for language, telling in _COUNTS_FOR.get(part, ()):
+                if (language == "de") is german:
+                    hits, distinct = found[language]
+                    found[language] = (hits + count, distinct + telling)
     language, (most, distinct) = max(found.items(), key=lambda entry: entry[1])
     if english >= 2 and english >= most:
         return "en"
