@@ -20,6 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
+from threading import BoundedSemaphore
 from typing import Protocol
 
 import numpy as np
@@ -132,7 +133,7 @@ class PremiseCachedScorer:
         self._threads, self._ahead = threads or cores(), ahead
         self._lane = ThreadPoolExecutor(self._threads, thread_name_prefix="streamverify-encode")
         self._passes = ThreadPoolExecutor(self._threads, thread_name_prefix="streamverify-pass")
-        self._lanes = Lanes(self._threads)
+        self._lanes, self._runs = Lanes(self._threads), BoundedSemaphore(self._threads)
         self._cache, self._room = _cache(cache_bytes, shared_windows)
         self._blocks = Blocks()
         # Processes that share windows may keep them in different precision.
@@ -281,10 +282,13 @@ class PremiseCachedScorer:
 
         def read(some: Sequence[tuple[int, ...]]) -> list[tuple[Floats, Floats]]:
             seen = [[pasts[window] for window in group] for group in some]
-            return self._graph.read_several(encoding.ids, seen, abort=abort)
+            with self._runs:
+                return self._graph.read_several(encoding.ids, seen, abort=abort)
 
         def read_all(all_of: list[tuple[int, ...]]) -> dict[tuple[int, ...], tuple[Floats, Floats]]:
-            runs = self._passes.map(read, parted(all_of, self._lanes.free))
+            parts = parted(all_of, self._lanes.free)
+            # One run needs no other thread: two hand-overs less.
+            runs = self._passes.map(read, parts) if len(parts) > 1 else map(read, parts)
             return dict(zip(all_of, chain.from_iterable(runs), strict=True))
 
         passes = read_all(groups)
