@@ -250,3 +250,16 @@ def load_cached(path: Path, tokenizer: Tokenizer, cache: Path) -> list[Context]:
 def read_shares(path: Path) -> dict[Group, float]:
     """Share of the training tokens that each group gets."""
     return cast("dict[Group, float]", tomllib.loads(path.read_text())["share"])
+
+
+def read_taught(path: Path) -> dict[Group, float]:
+    """Part of each group's loss that teachers have, 0 where the table `taught` does not name it.
+
+    Raises:
+        ValueError: a part is not between 0 and 1. Operator.
+    """
+    table = tomllib.loads(path.read_text()).get("taught", {})
+    for group, part in table.items():
+        if not 0 <= part <= 1:
+            raise ValueError(f"{path}: taught.{group} is {part}; it is a part of the loss, from 0 to 1")
+    return cast("dict[Group, float]", table)

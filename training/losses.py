@@ -1,4 +1,7 @@
-"""What is minimised: sentence labels, "not entailed", the order of claims about one context, and tokens."""
+"""What is minimised: sentence labels, "not entailed", the order of claims about one context, and tokens.
+
+With teachers, a share of it is how far the student is from what they say of the same claims and tokens.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import torch
 import torch.nn.functional as F
 
 from training.data import ENTAIL, NOT_ENTAIL
+from training.windows import CLS, SEP
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -19,6 +23,18 @@ TOKEN_WEIGHT = 0.5
 MARKED_WEIGHT = 3.0
 """An unsupported token counts as this many others: there is about one among seven."""
 ORDER_WEIGHT = 0.5
+TEMPERATURE = 2.0
+"""Teachers and student are compared at log-odds divided by this: how sure a sure teacher is counts too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taught:
+    """What teachers say of a batch."""
+
+    claims: Tensor
+    """(claims, 3) log-odds up to a constant a claim."""
+    tokens: Tensor
+    """(tokens,) log-odds that a token is unsupported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +45,8 @@ class Losses:
     sentence: float
     order: float | None
     token: float | None
+    taught: float | None = None
+    """How far the student is from its teachers."""
 
 
 def sentence_loss(logits: Tensor, labels: Tensor) -> Tensor:
@@ -63,8 +81,36 @@ def order_loss(logits: Tensor, labels: Tensor, shown: Tensor) -> Tensor | None:
     return F.softplus(margin[None, :] - margin[:, None])[above].mean()
 
 
-def batch_losses(logits: Tensor, token_logits: Tensor, batch: Batch) -> Losses:
-    """Weighted mean over the views of a batch, the order loss, and the token loss where spans are known."""
+def taught_loss(logits: Tensor, token_logits: Tensor, batch: Batch, taught: Taught) -> Tensor:
+    """How far the student is from its teachers: claims by their divergence, tokens by cross-entropy.
+
+    Labels take no part, so it can be asked of claims that nobody labelled. The divergence is multiplied by
+    the squared temperature, which keeps its gradient's size (Hinton et al., 2015, "Distilling the
+    Knowledge in a Neural Network").
+    """
+    said = F.log_softmax(logits.float() / TEMPERATURE, -1)
+    target = F.log_softmax(taught.claims / TEMPERATURE, -1)
+    apart = (target.exp() * (target - said)).sum(-1) * TEMPERATURE**2
+    ids = batch.packed.claim_ids
+    words = (ids > 0) & (ids != CLS) & (ids != SEP)
+    tokens = F.binary_cross_entropy_with_logits(
+        token_logits.float()[words], torch.sigmoid(taught.tokens[words])
+    )
+    return (apart * batch.weights).sum() / batch.weights.sum() + TOKEN_WEIGHT * tokens
+
+
+def batch_losses(
+    logits: Tensor, token_logits: Tensor, batch: Batch, taught: Taught | None = None, share: float = 0.0
+) -> Losses:
+    """Weighted mean over the views of a batch, the order loss, and the token loss where spans are known.
+
+    Args:
+        logits: (claims, 3) of the student.
+        token_logits: (tokens,) of the student.
+        batch: the batch with its labels.
+        taught: what teachers say of it.
+        share: part of the loss that is the distance from them; with 1 the labels count for nothing.
+    """
     weighted = sentence_loss(logits, batch.labels) * batch.weights
     sentence = total = weighted.sum() / batch.weights.sum()
     order = order_loss(logits, batch.labels, batch.shown)
@@ -77,9 +123,12 @@ def batch_losses(logits: Tensor, token_logits: Tensor, batch: Batch) -> Losses:
         weights = 1 + (MARKED_WEIGHT - 1) * marks
         token = F.binary_cross_entropy_with_logits(token_logits.float()[known], marks, weights)
         total = total + TOKEN_WEIGHT * token
-    return Losses(
-        total,
-        float(sentence.detach()),
-        None if order is None else float(order.detach()),
-        None if token is None else float(token.detach()),
-    )
+    apart = None
+    if taught is not None and share:
+        apart = taught_loss(logits, token_logits, batch, taught)
+        total = (1 - share) * total + share * apart
+    return Losses(total, float(sentence.detach()), *(_number(part) for part in (order, token, apart)))
+
+
+def _number(part: Tensor | None) -> float | None:
+    return None if part is None else float(part.detach())

@@ -33,6 +33,8 @@ class Plan:
     """Lowest layers that stay as they are, with the embeddings: their backward pass is not computed."""
     batch: float = 1.0
     """Size of a batch beside the usual one."""
+    teachers: tuple[Path, ...] = ()
+    """Networks whose mean the student is taught; empty: labels alone."""
     data_part: float = 1.0
     """Share of the contexts of each hand-written set that is used: for a curve over the amount of data."""
 
@@ -59,5 +61,10 @@ def parse_plan(about: str) -> Plan:
     parser.add_argument("--own-only", action="store_true", help="show claims their own windows only")
     parser.add_argument("--frozen", type=int, default=0, help="lowest layers that are not trained")
     parser.add_argument("--batch", type=float, default=1.0, help="size of a batch beside the usual one")
+    parser.add_argument(
+        "--teachers", type=Path, nargs="+", default=(), help="safetensors of networks to learn from as well"
+    )
     parser.add_argument("--data-part", type=float, default=1.0, help="share of the hand-written contexts")
-    return Plan(**cast("dict[str, object]", vars(parser.parse_args())))  # type: ignore[arg-type]
+    told = vars(parser.parse_args())
+    told["teachers"] = tuple(told["teachers"])
+    return Plan(**cast("dict[str, object]", told))  # type: ignore[arg-type]

@@ -30,12 +30,22 @@ from safetensors.torch import load_file, save_file
 from training.architecture import PremiseCachedEncoder, fastest_dtype
 from training.batches import OWN_ONLY, Batch, GroupSampler
 from training.checkpoints import from_weights
-from training.data import Context, Group, fingerprint, load_cached, load_set, read_mixture, read_shares
+from training.data import (
+    Context,
+    Group,
+    fingerprint,
+    load_cached,
+    load_set,
+    read_mixture,
+    read_shares,
+    read_taught,
+)
 from training.evaluate import load_golden, sample_contexts, score, summary
 from training.full_attention import FullAttentionEncoder
 from training.losses import batch_losses
 from training.parallel import MEET_EVERY, Crew, run_crew
 from training.plan import Plan, parse_plan
+from training.teachers import Teachers
 from training.windows import load_tokenizer
 
 if TYPE_CHECKING:
@@ -180,6 +190,8 @@ class Run:
             trained, lr=plan.rate, betas=(0.9, 0.98), weight_decay=0.01, fused=True
         )
         self.average = Average(self.model.state_dict())
+        self.teachers = Teachers.load(plan.teachers) if plan.teachers else None
+        self.taught = read_taught(plan.mixture) if plan.teachers else {}
         self._resume()
 
     def _resume(self) -> None:
@@ -224,10 +236,13 @@ class Run:
         for name, batch in batches:
             with self.model.precision():
                 logits, token_logits = self.model(batch.packed)
-            losses = batch_losses(logits, token_logits, batch)
+            share = self.taught.get(name, 0.0)
+            said = self.teachers.say(batch.packed) if self.teachers and share else None
+            losses = batch_losses(logits, token_logits, batch, said, share)
             (losses.total / len(batches)).backward()  # type: ignore[no-untyped-call]
             parts.setdefault(name, []).append(losses.sentence)
-            for part, value in ((f"{name} order", losses.order), ("token", losses.token)):
+            found = {f"{name} order": losses.order, "token": losses.token, f"{name} taught": losses.taught}
+            for part, value in found.items():
                 if value is not None:
                     parts.setdefault(part, []).append(value)
             self.progress.tokens += batch.tokens
