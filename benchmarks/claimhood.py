@@ -27,7 +27,7 @@ SETS = (
     ("more", "seen", "training/sets/claimhood_more.jsonl.gz"),
     ("wide", "seen", "training/sets/claimhood_wide.jsonl.gz"),
     ("varied", "seen", "training/sets/claimhood_varied.jsonl.gz"),
-    ("paired", "not fitted", "training/sets/claimhood_paired.jsonl.gz"),
+    ("paired", "seen", "training/sets/claimhood_paired.jsonl.gz"),
     ("heldout", "held out", "training/sets/claimhood_heldout.jsonl.gz"),
     ("wide_heldout", "held out", "training/sets/claimhood_wide_heldout.jsonl.gz"),
     ("varied_heldout", "held out", "training/sets/claimhood_varied_heldout.jsonl.gz"),

@@ -132,10 +132,7 @@ class Passage:
 
 
 class Sentence(Value):
-    """A stretch of the answer that is judged as one, closing blanks included.
-
-    Joining the texts of an answer's sentences gives the answer back.
-    """
+    """A stretch of the answer judged as one, closing blanks included; joined, their texts are the answer."""
 
     index: int
     text: str
@@ -261,6 +258,8 @@ class Fingerprint(Value):
     """The execution provider really in use, read back from the runtime."""
     calibration: str = ""
     """Digest of the weights and thresholds that made labels of the scores; empty where none did."""
+    reader: str = ""
+    """Digest of what was learned to tell talk from claims; empty where no sentence was read."""
     band: tuple[float, float] | None = None
     kept: float | None = None
     later: tuple[Fingerprint, ...] = ()

@@ -27,6 +27,8 @@ LAYERS = (
     ("what a model is asked", {"scorers.protocol"}),
     ("the passages are cut", {"passages"}),
     ("a sentence closes", {"sentences"}),
+    ("what a learned part runs in", {"scorers.onnx_fields", "scorers.onnx_runtime", "scorers.model_files"}),
+    ("how it is run, on which tokens", {"scorers.runtime", "scorers.signed_weights", "scorers.tokens"}),
     ("its claim is read", {"claims"}),
     ("it is looked at", {"checks", "citations"}),
     ("it is judged", {"judging"}),

@@ -16,7 +16,7 @@ import gzip
 import hashlib
 import json
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -97,30 +97,42 @@ def records(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-def rows() -> list[Row]:
-    """All sentences to fit on. A case of several sentences counts as its last where it is a claim."""
-    found = []
-    for name, path in SETS.items():
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence to learn from."""
+
+    text: str
+    form: SentenceKind
+    before: str
+    claims: bool
+    kind: str
+    writer: str
+    set: str
+    weight: float
+
+
+def sentences(sets: Mapping[str, Path] = SETS) -> Iterator[Sentence]:
+    """The sentences of labelled sets. A case of several counts as its last where it is a claim."""
+    for name, path in sets.items():
         for case in records(path):
-            sentences = segment(case["text"])
+            found = segment(case["text"])
             claims = case["label"] == "claim"
-            for place, sentence in enumerate(sentences):
-                if claims and place + 1 < len(sentences):
+            for place, sentence in enumerate(found):
+                if claims and place + 1 < len(found):
                     continue
-                before = sentences[place - 1].text if place else case["previous"]
-                found.append(
-                    Row(
-                        dict(features(sentence.text, sentence.kind, before)),
-                        claims,
-                        case["kind"],
-                        case.get("writer", name),
-                        DEV_WEIGHT if name == "dev" else 1.0,
-                    )
+                yield Sentence(
+                    text=sentence.text,
+                    form=sentence.kind,
+                    before=found[place - 1].text if place else case["previous"],
+                    claims=claims,
+                    kind=case["kind"],
+                    writer=case.get("writer", name),
+                    set=name,
+                    weight=DEV_WEIGHT if name == "dev" else 1.0,
                 )
-    return found + list(_plain())
 
 
-def _plain() -> Iterator[Row]:
+def plain_claims() -> Iterator[Sentence]:
     """Claims as answers make them."""
     claims = []
     for name in ANSWERS:
@@ -131,7 +143,15 @@ def _plain() -> Iterator[Row]:
                 before = claim["claim"]
     random.Random(1).shuffle(claims)
     for text, before in claims[:PLAIN]:
-        yield Row(dict(features(text, SentenceKind.PROSE, before)), True, "plain", "plain", PLAIN_WEIGHT)
+        yield Sentence(text, SentenceKind.PROSE, before, True, "plain", "plain", "plain", PLAIN_WEIGHT)
+
+
+def rows() -> list[Row]:
+    """All sentences to fit on."""
+    return [
+        Row(dict(features(one.text, one.form, one.before)), one.claims, one.kind, one.writer, one.weight)
+        for one in (*sentences(), *plain_claims())
+    ]
 
 
 def matrix(rows: Sequence[Row], columns: int) -> Matrix:

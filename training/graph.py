@@ -32,8 +32,8 @@ RELATIVE = "relative"
 """The network's weights of relative positions, (buckets, heads), where it has them."""
 JUDGEMENT = ("logits", "token_logits", "embedding")
 
-_MICROSOFT = "com.microsoft"
-_OPSETS = {"": 17, _MICROSOFT: 1}
+MICROSOFT = "com.microsoft"
+OPSETS = {"": 17, MICROSOFT: 1}
 _ZERO = 128
 """Zero point of the products' weights: signed ones saturate on processors without 8-bit dot products."""
 
@@ -54,7 +54,7 @@ def graph_of(model: PremiseCachedEncoder, *, int8: bool, half: bool = False) -> 
     Inputs and outputs are float32 in each, so that the library takes any of them.
     """
     assert not (int8 and half), "8 bits or 16"
-    return _Writer(model, int8=int8, half=half).model()
+    return Writer(model, int8=int8, half=half).model()
 
 
 def quantized(weight: NDArray[np.float32]) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
@@ -72,7 +72,7 @@ def quantized_rows(table: NDArray[np.float32]) -> tuple[NDArray[np.uint8], np.fl
     return np.clip(np.rint(table / step) + zero, 0, 255).astype(np.uint8), step, np.uint8(zero)
 
 
-class _Nodes:
+class Nodes:
     """Nodes in the order they run; the branch has a list of its own and sees what was computed outside."""
 
     def __init__(self) -> None:
@@ -84,14 +84,14 @@ class _Nodes:
         return outputs[0]
 
 
-class _Writer:
+class Writer:
     def __init__(self, model: PremiseCachedEncoder, *, int8: bool, half: bool) -> None:
         self._shape, self._int8, self._half = model.shape, int8, half
         self._weights = {name: value.numpy() for name, value in model.eval().state_dict().items()}
         self._held: dict[str, onnx.TensorProto] = {}
 
     def model(self) -> onnx.ModelProto:
-        main, shape = _Nodes(), self._shape
+        main, shape = Nodes(), self._shape
         x = self._embedded(main)
         bias: str | None = None
         for layer in range(shape.layers - 1):
@@ -110,7 +110,7 @@ class _Writer:
         graph = helper.make_graph(
             main.nodes, "premise_cached", self._inputs(), self._outputs(), list(self._held.values())
         )
-        opsets = [helper.make_opsetid(domain, version) for domain, version in _OPSETS.items()]
+        opsets = [helper.make_opsetid(domain, version) for domain, version in OPSETS.items()]
         model = helper.make_model(graph, opset_imports=opsets, ir_version=8, producer_name="training.graph")
         onnx.checker.check_model(model)
         return model
@@ -158,7 +158,7 @@ class _Writer:
     def _numbers(self, *values: int) -> str:
         return self._hold("numbers_" + "_".join(map(str, values)), np.array(values, np.int64))
 
-    def _linear(self, to: _Nodes, x: str, weights: Sequence[str], place: str) -> list[str]:
+    def _linear(self, to: Nodes, x: str, weights: Sequence[str], place: str) -> list[str]:
         """One or more linear maps of the same activations, which are quantised once."""
         quantised = [f"{place}.{part}" for part in ("quantized", "step", "zero")]
         if self._int8:
@@ -173,18 +173,18 @@ class _Writer:
                 parts = (("weight_quantized", whole), ("weight_scale", step), ("weight_zero_point", zero))
                 number, scale, middle = (self._hold(f"{name}.{part}", value) for part, value in parts)
                 inputs = [quantised[0], number, quantised[1], scale, quantised[2], middle, bias]
-                found.append(to.add("MatMulIntegerToFloat", inputs, f"{name}.out", domain=_MICROSOFT))
+                found.append(to.add("MatMulIntegerToFloat", inputs, f"{name}.out", domain=MICROSOFT))
             else:
                 product = to.add("MatMul", [x, self._hold(f"{name}.weight", weight)], f"{name}.product")
                 found.append(to.add("Add", [product, bias], f"{name}.out"))
         return found
 
-    def _norm(self, to: _Nodes, x: str, name: str) -> str:
+    def _norm(self, to: Nodes, x: str, name: str) -> str:
         parts = [self._hold(f"{name}.{part}", self._weights[f"{name}.{part}"]) for part in ("weight", "bias")]
         epsilon = self._shape.epsilon
         return to.add("LayerNormalization", [x, *parts], f"{name}.out", axis=-1, epsilon=epsilon)
 
-    def _table(self, to: _Nodes, name: str, rows: str) -> str:
+    def _table(self, to: Nodes, name: str, rows: str) -> str:
         table = self._weights[f"{name}.weight"]
         if not self._int8:
             return to.add("Gather", [self._hold(f"{name}.weight", table), rows], f"{name}.out")
@@ -194,7 +194,7 @@ class _Writer:
         middle = self._hold(f"{name}.weight_zero_point", zero)
         return to.add("DequantizeLinear", [found, scale, middle], f"{name}.out")
 
-    def _embedded(self, to: _Nodes) -> str:
+    def _embedded(self, to: Nodes) -> str:
         length = to.add("Shape", ["input_ids"], "length")
         tokens = to.add("Squeeze", [length], "tokens")
         to.add("Range", [self._number(0), tokens, self._number(1)], "place")
@@ -202,7 +202,7 @@ class _Writer:
         placed = to.add("Add", [word, pos], "word_and_place")
         return self._norm(to, to.add("Add", [placed, self._table(to, "typ", "segment")], "embedded"), "ln")
 
-    def _queries_keys_values(self, to: _Nodes, layer: int, x: str, parts: str) -> list[str]:
+    def _queries_keys_values(self, to: Nodes, layer: int, x: str, parts: str) -> list[str]:
         """Each (heads, tokens, head size)."""
         shape = self._shape
         found = self._linear(to, x, [f"layers.{layer}.{part}" for part in parts], f"layers.{layer}.{parts}")
@@ -219,7 +219,7 @@ class _Writer:
                 to.add("Cast", [heads], names[part], to=TensorProto.FLOAT)
         return split
 
-    def _seen(self, to: _Nodes, layer: int, keys: str, values: str) -> tuple[str, str]:
+    def _seen(self, to: Nodes, layer: int, keys: str, values: str) -> tuple[str, str]:
         """Keys and values of the windows and, after them, of the run's own tokens."""
         past = [past_names(self._shape.layers, place)[layer] for place in range(PLACES)]
         if self._half:
@@ -236,7 +236,7 @@ class _Writer:
             to.add("Concat", [*old_values, values], f"layers.{layer}.values", axis=1),
         )
 
-    def _position_bias(self, to: _Nodes, keys: str) -> str | None:
+    def _position_bias(self, to: Nodes, keys: str) -> str | None:
         """What relative positions add to the scores (heads, tokens, keys): windows stand far before."""
         shape = self._shape
         if not shape.buckets:
@@ -259,12 +259,10 @@ class _Writer:
         size = to.add("Concat", [self._numbers(shape.heads), "length", windows], "past_size", axis=0)
         return to.add("Concat", [to.add("Expand", [far, size], "past_bias"), own], "position_bias", axis=2)
 
-    def _attended(
-        self, to: _Nodes, layer: int, queries: str, keys: str, values: str, bias: str | None
-    ) -> str:
+    def _attended(self, to: Nodes, layer: int, queries: str, keys: str, values: str, bias: str | None) -> str:
         """(tokens, hidden)."""
         name, shape = f"layers.{layer}", self._shape
-        how = {"domain": _MICROSOFT, "transB": 1, "alpha": shape.head_size**-0.5}
+        how = {"domain": MICROSOFT, "transB": 1, "alpha": shape.head_size**-0.5}
         scores = to.add("FusedMatMul", [queries, keys], f"{name}.scores", **how)
         if bias is not None:
             scores = to.add("Add", [scores, bias], f"{name}.placed")
@@ -273,20 +271,20 @@ class _Writer:
         joined = to.add("Transpose", [read], f"{name}.joined", perm=[1, 0, 2])
         return to.add("Reshape", [joined, self._numbers(-1, shape.hidden)], f"{name}.attended")
 
-    def _rest(self, to: _Nodes, layer: int, x: str, attended: str) -> str:
+    def _rest(self, to: Nodes, layer: int, x: str, attended: str) -> str:
         # The states have two axes and not three: so the runtime leaves sum and norm as they are; what it
         # would put in their place takes three times as long.
         name = f"layers.{layer}"
         [out] = self._linear(to, attended, [f"{name}.o"], f"{name}.attended")
         x = self._norm(to, to.add("Add", [x, out], f"{name}.after_attention"), f"{name}.ln1")
         [wide] = self._linear(to, x, [f"{name}.f1"], f"{name}.ln1")
-        wide = to.add("Gelu", [wide], f"{name}.wide", domain=_MICROSOFT)
+        wide = to.add("Gelu", [wide], f"{name}.wide", domain=MICROSOFT)
         [out] = self._linear(to, wide, [f"{name}.f2"], f"{name}.wide")
         return self._norm(to, to.add("Add", [x, out], f"{name}.after_feed_forward"), f"{name}.ln2")
 
     def _judged(self, x: str, keys: str, values: str, bias: str | None) -> onnx.GraphProto:
         """The last layer from its queries on, and both heads."""
-        to, last = _Nodes(), self._shape.layers - 1
+        to, last = Nodes(), self._shape.layers - 1
         [queries] = self._queries_keys_values(to, last, x, "q")
         x = self._rest(to, last, x, self._attended(to, last, queries, keys, values, bias))
         places = [f"{name}.half" if self._half else name for name in JUDGEMENT]
@@ -294,7 +292,7 @@ class _Writer:
         first = to.add("Gather", [x, self._numbers(0)], "first")
         pooled = to.add("Concat", [first, mean], "pooled", axis=1)
         [inner] = self._linear(to, pooled, ["head.0"], "pooled")
-        [logits] = self._linear(to, to.add("Gelu", [inner], "inner", domain=_MICROSOFT), ["head.2"], "inner")
+        [logits] = self._linear(to, to.add("Gelu", [inner], "inner", domain=MICROSOFT), ["head.2"], "inner")
         [marks] = self._linear(to, x, ["tok"], "read")
         to.add("Identity", [logits], places[0])
         to.add("Reshape", [marks, self._numbers(-1)], places[1])
@@ -304,7 +302,7 @@ class _Writer:
         return helper.make_graph(to.nodes, "claim", [], self._judgement("one", "own"))
 
     def _skipped(self) -> onnx.GraphProto:
-        to = _Nodes()
+        to = Nodes()
         for name, size in zip(JUDGEMENT, ((0, 3), (0,), (0, self._shape.hidden)), strict=True):
             nothing = numpy_helper.from_array(np.zeros(size, np.float32))
             to.add("Constant", [], name, value=nothing)

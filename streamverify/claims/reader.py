@@ -71,26 +71,24 @@ def read(
     return _weighed(ruled, text, sentence, previous[-LOOK_BACK:], markers)
 
 
+_DOUBT = 4.0
+"""Log odds of the weighted sum on either side of even within which the network is asked as well."""
 _BARS = {
     Reason.ABSTENTION: inf,
     Reason.ADVICE: 3.0,
     Reason.QUESTION: 3.0,
     Reason.REFERENCE: 3.0,
-    Reason.HEADING: 2.0,
+    Reason.HEADING: 4.0,
     Reason.LEAD_IN: -0.5,
 }
 """Log odds that a sentence must reach to be a claim against the rules, by the reason they give. What an
 abstention is about is put to the passages anyway; the next three are hardly ever wrong; of headings with a
 name or a year too little was learned; of lead-ins more than the rules know."""
-_BAR = 0.5
+_BAR = 0.0
 """Likewise for the other reasons."""
-_FLOOR = -0.5
-"""Log odds at which what the rules take for a claim is none. Below even odds: a claim that nobody checks is
-worse than a courtesy that is checked."""
-_FEW = 5
-"""Words of a sentence below which there is little to go by: "Two here."."""
-_FEW_FLOOR = -1.5
-"""Likewise for such a sentence, unless it ends in an exclamation mark."""
+_FLOOR = -2.5
+"""Log odds at which what the rules take for a claim is none. Well below even odds: a claim that nobody checks
+is worse than a courtesy that is checked, and ordinary answers are nearly all claims."""
 
 
 def _weighed(
@@ -101,14 +99,15 @@ def _weighed(
     markers: Sequence[Span],
 ) -> ClaimReading:
     """What the rules made of a sentence, or what it is where what was learned says otherwise."""
-    from streamverify.claims import linear  # noqa: PLC0415 - loads numpy
+    from streamverify.claims import linear, network  # noqa: PLC0415 - they load numpy and the runtime
 
     before = previous[-1].text if previous else ""
     found = linear.installed().weigh(sentence.text, sentence.kind, before)
-    few = len(text.text.split()) < _FEW and not text.text.rstrip().endswith("!")
-    floor = _FEW_FLOOR if few else _FLOOR
-    bar = floor if ruled.reason is None else _BARS.get(ruled.reason, _BAR)
-    if (found.log_odds > bar) == (ruled.claim is not None):
+    log_odds = found.log_odds
+    if abs(log_odds) < _DOUBT:
+        log_odds += network.installed().log_odds(sentence.text)
+    bar = _FLOOR if ruled.reason is None else _BARS.get(ruled.reason, _BAR)
+    if (log_odds > bar) == (ruled.claim is not None):
         return ruled
     if detect(text.text) not in (None, "en"):
         return ruled  # that was not learned; asked late, since it takes longer than all the rest

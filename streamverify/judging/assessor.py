@@ -17,6 +17,7 @@ from streamverify.calibration import Calibration, logit
 from streamverify.checks.number_words import NUMBER_WORDS
 from streamverify.citations import Marker, markup
 from streamverify.claims.reader import ClaimReading, read
+from streamverify.claims.released import revision
 from streamverify.judging.citations import CitationChecker, CitationOptions, features_for
 from streamverify.judging.known_premises import KnownPremises
 from streamverify.judging.premises import Measured, PreparedPremises
@@ -76,8 +77,9 @@ class VerifierConfig:
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """The scorer's, with the calibration in use."""
-        return self.scorer.fingerprint.model_copy(update={"calibration": self.calibration.digest})
+        """The scorer's, with the calibration in use and what the reader of claims learned."""
+        told = {"calibration": self.calibration.digest, "reader": revision()}
+        return self.scorer.fingerprint.model_copy(update=told)
 
     def assessor(self, passages: Sequence[Passage], question: str | None, abort: Abort) -> Assessor:
         """Cut, index and encode the passages of one stream. Blocking.

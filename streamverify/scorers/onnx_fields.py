@@ -1,12 +1,12 @@
 """The few fields of an ONNX file that the library reads and writes itself: protocol buffers (onnx.proto).
 
-Before: `signed_weights.py` and `packed_passes.py` change graphs. What is read are places in a file's bytes;
-what is written are short messages.
+Before: `signed_weights.py` and `packed_passes.py` change graphs, `claims/network.py` looks for a table in
+one. What is read are places in a file's bytes; what is written are short messages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 MODEL_GRAPH = 7
@@ -79,6 +79,36 @@ def number(data: bytes, field: Field) -> int:
     if field.kind != _VARINT:
         raise ValueError(field.kind)
     return _read(data, field.start)[0]
+
+
+class Numbers(NamedTuple):
+    """Where a tensor's numbers stand in a file, and its sizes."""
+
+    start: int
+    end: int
+    sizes: tuple[int, ...]
+
+
+def held_numbers(data: bytes, names: Collection[str]) -> dict[str, Numbers]:
+    """Tensors that a file's graph holds as bytes, by name; those that are not there are left out.
+
+    Raises:
+        ValueError, IndexError: it is no such file.
+    """
+    found = {}
+    [graph] = [field for field in fields(data, 0, len(data)) if field.number == MODEL_GRAPH]
+    for tensor in fields(data, graph.start, graph.end):
+        if tensor.number != GRAPH_HELD:
+            continue
+        parts = [*fields(data, tensor.start, tensor.end)]
+        by_number = {part.number: part for part in parts}
+        if not {HELD_NAME, HELD_BYTES} <= by_number.keys():
+            continue
+        name, content = text(data, by_number[HELD_NAME]).decode(), by_number[HELD_BYTES]
+        if name in names:
+            sizes = tuple(number(data, part) for part in parts if part.number == HELD_SIZE)
+            found[name] = Numbers(content.start, content.end, sizes)
+    return found
 
 
 def put(field: int, content: bytes) -> bytes:

@@ -169,15 +169,14 @@ def test_talk_that_no_rule_knows_claims_nothing_and_says_why(text, reason):
 FLOORS = {
     "claimhood_more": (0.97, 0.02),
     "claimhood_wide": (0.97, 0.03),
-    "claimhood_varied": (0.97, 0.03),
-    "claimhood_paired": (0.86, 0.07),
-    "claimhood_heldout": (0.93, 0.05),
-    "claimhood_wide_heldout": (0.88, 0.07),
-    "claimhood_varied_heldout": (0.89, 0.09),
+    "claimhood_varied": (0.96, 0.03),
+    "claimhood_paired": (0.92, 0.04),
+    "claimhood_heldout": (0.965, 0.02),
+    "claimhood_wide_heldout": (0.93, 0.05),
+    "claimhood_varied_heldout": (0.94, 0.055),
 }
 """Share that is right at least, and of claims lost at most: a little below what was measured. The last three
-were never fitted to; a change that lowers them is worse, one that was chosen to raise them is forbidden.
-Nor is *paired* fitted to, but it may be."""
+were never fitted to; a change that lowers them is worse, one that was chosen to raise them is forbidden."""
 
 
 @pytest.mark.slow
