@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -25,7 +26,7 @@ from streamverify.judging.repeats import Assessment, Lean, Repeats
 from streamverify.judging.score_cache import ScoreCache
 from streamverify.judging.verdict import check_calibration, conflict, label_for, unsupported_spans
 from streamverify.reasons import UncheckedReason
-from streamverify.scorers.protocol import Abort, Claim, Scorer
+from streamverify.scorers.protocol import Abort, Claim, Expecting, Scorer
 from streamverify.text.language import detect
 from streamverify.text.layout import body
 from streamverify.text.words import STOP_WORDS, tokens
@@ -80,6 +81,12 @@ class VerifierConfig:
         """The scorer's, with the calibration in use and what the reader of claims learned."""
         told = {"calibration": self.calibration.digest, "reader": revision()}
         return self.scorer.fingerprint.model_copy(update=told)
+
+    def expecting(self, passages: Sequence[Passage], question: str | None) -> AbstractContextManager[None]:
+        """While these wait for `assessor`, the scorer leaves room for them, where it can; never blocks."""
+        if isinstance(self.scorer, Expecting) and not self.premises.knows(passages, question):
+            return self.scorer.expect([one.text for one in passages])
+        return nullcontext()
 
     def assessor(self, passages: Sequence[Passage], question: str | None, abort: Abort) -> Assessor:
         """Cut, index and encode the passages of one stream. Blocking.

@@ -47,7 +47,7 @@ class KnownPremises:
         The same ids, titles and texts in the same order under the same question are known. Metadata do not
         count: nothing is read off them.
         """
-        key = (tuple((one.id, one.title, one.text) for one in passages), question)
+        key = _key(passages, question)
         with self._lock:
             held = self._known.get(key)
             if held is not None:
@@ -66,11 +66,20 @@ class KnownPremises:
                 self._characters -= freed
         return made, False
 
+    def knows(self, passages: Sequence[Passage], question: str | None) -> bool:
+        """Whether `get` would find them."""
+        with self._lock:
+            return _key(passages, question) in self._known
+
     @property
     def characters(self) -> int:
         """Characters of what is remembered now."""
         with self._lock:
             return self._characters
+
+
+def _key(passages: Sequence[Passage], question: str | None) -> Key:
+    return tuple((one.id, one.title, one.text) for one in passages), question
 
 
 def _characters(key: Key) -> int:

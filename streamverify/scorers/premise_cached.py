@@ -17,6 +17,7 @@ import hashlib
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -218,6 +219,10 @@ class PremiseCachedScorer:
         """
         assert isinstance(prepared, _PreparedWindows), "prepared by another scorer"
         return replace(prepared, from_cache=self._encode_ahead(prepared.keys, prepared.ids, abort))
+
+    def expect(self, texts: Sequence[str]) -> AbstractContextManager[None]:
+        """Leave room for passages that wait to be prepared, for as long as the context is entered."""
+        return nullcontext() if self._room is None else self._room.expect(texts)
 
     def _encode_ahead(self, keys: Sequence[bytes], ids: Sequence[tuple[int, ...]], abort: Abort) -> int:
         """Encode what the cache lacks, up to half of it; how many windows it held."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -204,6 +205,15 @@ class Deferring(Protocol):
         Raises:
             ScoringError: the model failed, or `abort` was set. Operator, or nobody.
         """
+        ...
+
+
+@runtime_checkable
+class Expecting(Protocol):
+    """A scorer that leaves room for passages before it is asked to prepare them."""
+
+    def expect(self, texts: Sequence[str]) -> AbstractContextManager[None]:
+        """Texts of passages that wait to be prepared, for as long as the context is entered; never blocks."""
         ...
 
 

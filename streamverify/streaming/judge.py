@@ -67,7 +67,8 @@ class SentenceJudge:
             return config.assessor(preparation.passages, config.question, preparation.abort)
 
         try:
-            assessor = await config.preparers.run(prepared, preparation.abort)
+            with config.expecting(preparation.passages, config.question):
+                assessor = await config.preparers.run(prepared, preparation.abort)
         except Exception as error:  # noqa: BLE001 - `on_failure` decides, for each sentence that waits
             preparation.finish(error)
             return False

@@ -22,8 +22,10 @@ def test_only_what_is_equal_is_known_and_the_bound_holds(sets):
     known = KnownPremises(40)
     for given_, question in sets:
         wanted = ([(one.id, one.title, one.text) for one in given_], question)
-        found, _ = known.get(given_, question, lambda wanted=wanted: wanted)
+        told = known.knows(given_, question)
+        found, before = known.get(given_, question, lambda wanted=wanted: wanted)
         assert found == wanted
+        assert told == before
         assert known.characters <= 40
 
 
