@@ -6,9 +6,10 @@
                                                   rows of the third table that begin so, in more rounds
 
 The first table is one run of the graph over a claim, the second several passes of a claim one after the
-other and together. The third is a claim as the scorer takes it, and with the deterministic checks beside it;
-passages are known, nothing is remembered of the claim. Processor time; what is compared runs in turn, and the
-least of several rounds is told: other work on the machine only adds.
+other and together. The third is a claim as the scorer takes it, and as the assessor does: with passes over
+what its sentence cites, and the deterministic checks; passages are known, nothing is remembered of the claim.
+Processor time; what is compared runs in turn, and the least of several rounds is told: other work on the
+machine only adds.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ import workloads
 from machine import describe
 from streamverify.citations import Marker
 from streamverify.judging.assessor import Assessor, VerifierConfig
+from streamverify.judging.premises import Measured
 from streamverify.judging.score_cache import ScoreCache
 from streamverify.passages import cut
 from streamverify.scorers import premise_graph, runtime
@@ -172,7 +174,7 @@ def _same(content: bytes) -> bytes:
     return content
 
 
-Job = tuple[Callable[[], ClaimScore], Callable[[], object]]
+Job = tuple[Callable[[], ClaimScore], Callable[[], Measured]]
 """A claim, scored, and scored and checked."""
 
 
@@ -205,26 +207,28 @@ def claims(answers: int, rounds: int, only: Sequence[str]) -> None:
     of = scorers(only)
     put = {name: jobs(scorer, answers) for name, scorer in of.items()}
     took: dict[tuple[str, int], list[list[float]]] = {}
-    passes = dict.fromkeys(of, 0)
+    passes = dict.fromkeys(((name, kind) for name in of for kind in range(2)), 0)
     for turn in range(rounds + 1):  # the first makes everything warm
         for name, each in put.items():
             for kind in range(2):
                 times = []
                 for job in each:
                     start = time.process_time()
-                    score = job[kind]()
+                    found = job[kind]()
                     times.append(time.process_time() - start)
-                    if isinstance(score, ClaimScore) and not turn:
-                        passes[name] += score.passes
+                    if not turn:
+                        score = found if isinstance(found, ClaimScore) else found.score
+                        passes[name, kind] += score.passes
                 if turn:
                     took.setdefault((name, kind), []).append(times)
     number = len(next(iter(put.values())))
     print(f"\n{number} claims, each against ten passages of 200 words\n")
-    print("| | passes a claim | scorer, CPU ms a claim: mean, median | with the checks: mean, median |")
-    print("|---|---|---|---|")
+    print("| | passes a claim | scorer, CPU ms: mean, median | passes, citations read | and checks, CPU ms |")
+    print("|---|---|---|---|---|")
     for name, scorer in of.items():
-        cells = [f"{passes[name] / number:.2f}"]
+        cells = []
         for kind in range(2):
+            cells.append(f"{passes[name, kind] / number:.2f}")
             least = [min(times) * 1e3 for times in zip(*took[name, kind], strict=True)]
             cells.append(f"{sum(least) / number:.1f}, {median(least):.1f}")
         print(f"| {name} | {' | '.join(cells)} |")

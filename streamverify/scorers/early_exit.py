@@ -1,6 +1,6 @@
 """When a claim needs no more passes: the first ones decide already.
 
-    first     the windows that share most with the claim, the joint pass, what is cited
+    first     what is cited, the windows that share most with the claim, the joint pass
     enough?   one of them entails the claim, or neither a window nor all together come near
     rest      the remaining single passes, where it is not enough
 
@@ -29,6 +29,21 @@ def first_round(ranked: Sequence[tuple[int, float]]) -> list[int]:
         ranked: windows and their weights, best first.
     """
     return [window for window, weight in ranked if weight >= NEARLY * ranked[0][1]]
+
+
+def beside(ranked: Sequence[int], count: int, cited: Sequence[int]) -> list[int]:
+    """The windows of the first round beside the cited ones.
+
+    A cited window that is not among the best `count` takes the place of the last of them; the best one stays.
+    Those that lose their place are read where the first round does not decide.
+
+    Args:
+        ranked: what `first_round` gives.
+        count: single passes of a claim that cites nothing, 1 or more.
+        cited: windows that get a single pass in any case.
+    """
+    best = list(ranked[:count])
+    return best[: max(count - len({*cited}.difference(best)), 1)]
 
 
 def enough(singles: Sequence[NliScore], joint: NliScore | None) -> bool:

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from streamverify.errors import ScoringError, UsageError
 from streamverify.scorers.blocks import Blocks
 from streamverify.scorers.cache import ByteBoundedCache, CacheStatistics
-from streamverify.scorers.early_exit import enough, first_round
+from streamverify.scorers.early_exit import beside, enough, first_round
 from streamverify.scorers.keys_values import CachePrecision, Floats, KeysValues, pack
 from streamverify.scorers.lanes import Lanes
 from streamverify.scorers.model_files import ModelFiles
@@ -272,7 +272,7 @@ class PremiseCachedScorer:
         weighed = [] if claim.only_focus else self._ranked(prepared, claim, encoding.ids, count)
         ranked = [window for window, _ in weighed]
         likely, several = ranked[:singles], ranked[:joint_windows]
-        near = first_round(weighed)[:singles] if self._early_exit else likely
+        near = beside(first_round(weighed), singles, claim.focus) if self._early_exit else likely
         chosen = sorted({*near, *claim.focus})
         later = [window for window in likely if window not in chosen]
         pasts = {

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamverify.scorers.early_exit import enough, first_round
+from streamverify.scorers.early_exit import beside, enough, first_round
 from streamverify.scorers.premise_cached import PremiseCachedScorer
 from streamverify.scorers.protocol import Abort, Claim, NliScore, Window
 
@@ -27,6 +27,19 @@ def test_windows_that_share_as_much_are_all_looked_at():
     assert first_round([(4, 1.0), (2, 1.0), (7, 0.71), (1, 0.69)]) == [4, 2, 7]
     assert first_round([(0, 0.0), (1, 0.0)]) == [0, 1]
     assert first_round([]) == []
+
+
+windows = st.lists(st.integers(0, 9), unique=True)
+
+
+@given(windows, st.integers(1, 4), windows)
+def test_cited_windows_take_places_of_the_best_but_never_the_first(ranked, count, cited):
+    chosen = beside(ranked, count, cited)
+    assert chosen == ranked[: len(chosen)]
+    assert chosen[:1] == ranked[:1]
+    most = max(count, len({*cited, *ranked[:1]}))
+    assert len({*chosen, *cited}) <= most
+    assert {*ranked[:count]} <= {*chosen, *cited} or len({*chosen, *cited}) == most
 
 
 @given(st.lists(probabilities, min_size=1), probabilities)
