@@ -191,7 +191,6 @@ NOT_READERS: dict[str, str] = {
     "claims.linear.hashed": "reads the names `claims.features` gave",
     "claims.linear.unpack": "reads the weights that come with the library",
     "claims.released.released": "reads a file of the package",
-    "claims.released.revision": "reads files of the package",
     "claims.silence.patterns": "makes a pattern of a table",
     "checks.coverage.strong_missing": "asks its patterns, which are run by themselves",
     "checks.quotes.plain": "of words",

@@ -27,7 +27,10 @@ LAYERS = (
     ("what a model is asked", {"scorers.protocol"}),
     ("the passages are cut", {"passages"}),
     ("a sentence closes", {"sentences"}),
-    ("what a learned part runs in", {"scorers.onnx_fields", "scorers.onnx_runtime", "scorers.model_files"}),
+    (
+        "what a learned part runs in",
+        {"scorers.onnx_fields", "scorers.onnx_runtime", "scorers.model_files", "scorers.known_words"},
+    ),
     ("how it is run, on which tokens", {"scorers.runtime", "scorers.signed_weights", "scorers.tokens"}),
     ("its claim is read", {"claims"}),
     ("it is looked at", {"checks", "citations"}),

@@ -71,6 +71,14 @@ def read(
     return _weighed(ruled, text, sentence, previous[-LOOK_BACK:], markers)
 
 
+def load() -> None:
+    """Load what was learned, a tenth of a second once; else the first sentence in doubt waits for it."""
+    from streamverify.claims import linear, network  # noqa: PLC0415 - as in `_weighed`
+
+    linear.installed()
+    network.installed()
+
+
 _DOUBT = 4.0
 """Log odds of the weighted sum on either side of even within which the network is asked as well."""
 _BARS = {

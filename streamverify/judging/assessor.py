@@ -17,8 +17,8 @@ from typing import NamedTuple
 from streamverify.calibration import Calibration, logit
 from streamverify.checks.number_words import NUMBER_WORDS
 from streamverify.citations import Marker, markup
-from streamverify.claims.reader import ClaimReading, read
-from streamverify.claims.released import revision
+from streamverify.claims.reader import ClaimReading, load, read
+from streamverify.claims.released import LEARNED
 from streamverify.judging.citations import CitationChecker, CitationOptions, features_for
 from streamverify.judging.known_premises import KnownPremises
 from streamverify.judging.premises import Measured, PreparedPremises
@@ -79,7 +79,7 @@ class VerifierConfig:
     @property
     def fingerprint(self) -> Fingerprint:
         """The scorer's, with the calibration in use and what the reader of claims learned."""
-        told = {"calibration": self.calibration.digest, "reader": revision()}
+        told = {"calibration": self.calibration.digest, "reader": LEARNED}
         return self.scorer.fingerprint.model_copy(update=told)
 
     def expecting(self, passages: Sequence[Passage], question: str | None) -> AbstractContextManager[None]:
@@ -94,6 +94,7 @@ class VerifierConfig:
         Raises:
             ScoringError: the scorer failed, or `abort` was set.
         """
+        load()
 
         def prepared() -> PreparedPremises:
             return PreparedPremises(self.scorer, passages, question, abort, self.cache)

@@ -93,8 +93,7 @@ class PremiseCachedScorer:
         Args:
             model_dir: a folder as `model_files.py` describes; None for the model in the package.
             provider: where to run; `cuda` fails where CUDA is missing.
-            threads: how many windows are encoded at once, and how many passes over claims run at once; None
-                for the cores this process may use.
+            threads: windows encoded, and passes over claims run, at once; None for this process's cores.
             cache_bytes: bound of the cache of encoded windows; a full window takes 2.4 MB. None for 512 MiB,
                 less the more passages are known, 60 MiB at least; 512 MiB where processes share windows.
             cache_precision: `float16` halves that and moves a probability by 0.02 on average.

@@ -39,8 +39,15 @@ IN_THREADS = (
     "passages.cut",
 )
 """What never runs in the event loop."""
-IN_THE_CALL = {"passages._passage", "text/unicode.printable"}
-"""One pass in C over each passage, in the call that hands them in: what is wrong with it is raised there."""
+IN_THE_CALL = {
+    "passages._passage",
+    "text/unicode.printable",
+    "judging/assessor.VerifierConfig.expecting",
+    "judging/known_premises.KnownPremises.knows",
+    "judging/known_premises._key",
+}
+"""One pass in C over each passage: what is wrong with it is raised in the call that hands them in, and their
+hash tells whether they are known before they wait."""
 BOUND = max(2 * SLICE, LONGEST)
 """Characters: a slice of the answer behind a sentence that is still open, or one rewrite."""
 LONG = "The tower is 330 metres tall (Smith, 2021). "
