@@ -25,7 +25,8 @@ MAX_BYTES = 1 << 20
 MAX_DEPTH = 100
 """Of tables in tables. The parser calls itself for each bracket, and near the interpreter's limit whatever is
 cleaned up meanwhile fails too and says so between our lines; a key's dots cost it their square."""
-_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'')
+# The closing mark may be missing: what begins a string is read once, to its end or its line's.
+_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"?|\'[^\'\n]*\'?')
 _BRACKET = re.compile(r"[\[\]{}]")
 _KEY = re.compile(r"[\w. \t-]+")
 
