@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,17 @@ from typing import Any
 def printable(text: str) -> str:
     """On one line, without what could move a cursor or turn the text around."""
     return "".join(char if char.isprintable() else "\ufffd" for char in " ".join(text.split()))
+
+
+_UNSEEN = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def printable_json(text: str) -> str:
+    """JSON of the same value that tells a terminal nothing: what moves a cursor or turns the text is escaped.
+
+    Characters below U+0020 are escaped in all JSON.
+    """
+    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def score_of(score: float | None) -> str:

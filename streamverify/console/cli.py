@@ -20,6 +20,7 @@ import typer
 from streamverify import __version__
 from streamverify.console.options import CalibrationOption, Judging, ModelOption, PresetOption, ScorerOption
 from streamverify.console.shell import FAILED, complain, write
+from streamverify.printing import printable_json
 
 if TYPE_CHECKING:
     from streamverify.demo import Case
@@ -130,7 +131,7 @@ def check(
 
     report = _run(whole)
     if as_json:
-        write(report.model_dump_json(indent=2))
+        write(printable_json(report.model_dump_json(indent=2)))
     unchecked = report.counts[Label.UNVERIFIED]
     if labels and unchecked and Label.UNVERIFIED not in labels:
         complain(f"{unchecked} sentences could not be checked; add unverified to --fail-on to fail on them")
@@ -166,7 +167,7 @@ def stream(
         ):
             async for event in told:
                 # In a thread: a reader that is behind must hold up the source, not the verdicts' deadlines.
-                await run_sync(write, event.model_dump_json())
+                await run_sync(write, printable_json(event.model_dump_json()))
 
     _run(events)
 

@@ -250,6 +250,21 @@ def test_a_damaged_model_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[
 # --- convenience, and what goes wrong at the edges -----------------------------------------------
 
 
+def test_json_tells_a_terminal_nothing_and_a_reader_everything(tmp_path, capsys):
+    (tmp_path / "p.jsonl").write_text(PASSAGES, encoding="utf-8")
+    hostile = "The tower \x9b31m is \u202e330 metres\u202c tall\x7f."
+    assert main(["check", "-p", str(tmp_path / "p.jsonl"), "--answer-text", hostile, *LEXICAL, "--json"]) == 0
+    told = capsys.readouterr().out
+    assert all(char.isprintable() or char == "\n" for char in told)
+    assert json.loads(told)["answer"] == hostile
+
+
+def test_check_says_nothing_of_how_late_a_verdict_was(tmp_path, capsys):
+    (tmp_path / "p.jsonl").write_text(PASSAGES, encoding="utf-8")
+    assert main(["check", "-p", str(tmp_path / "p.jsonl"), "--answer-text", TRUE, *LEXICAL]) == 0
+    assert "lag" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("name", ["passages.json", "tower.txt"])
 def test_check_reads_an_array_and_a_single_text_file(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
