@@ -55,6 +55,8 @@ MAY_BLOCK = (
     ("streamverify/evaluate/journal.py", {"held", "_read"}),
     # What measures coverage takes its own lock whenever a thread enters a file that is new to that thread.
     ("coverage/collector.py", {"lock_data"}),
+    # A client that is made looks where this machine keeps the certificates it trusts.
+    ("httpcore2/_ssl.py", {"default_ssl_context"}),
     # A module is read once, when it is first used.
     ("<frozen importlib._bootstrap>", {"_find_and_load"}),
 )

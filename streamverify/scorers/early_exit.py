@@ -43,7 +43,9 @@ def beside(ranked: Sequence[int], count: int, cited: Sequence[int]) -> list[int]
         cited: windows that get a single pass in any case.
     """
     best = list(ranked[:count])
-    return best[: max(count - len({*cited}.difference(best)), 1)]
+    while len(best) > 1 and len({*best, *cited}) > count:
+        best.pop()
+    return best
 
 
 def enough(singles: Sequence[NliScore], joint: NliScore | None) -> bool:
