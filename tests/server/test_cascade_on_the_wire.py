@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import threading
 
 import anyio
 import pytest
@@ -16,7 +17,7 @@ from streamverify.events import SentenceJudged, SentenceRevised
 from streamverify.policy import Flag, Redact
 from streamverify.redaction import Redactor
 from streamverify.server import AgUi, AiSdk, Native
-from streamverify.testing import ScriptedScorer, collect
+from streamverify.testing import ScriptedScorer
 from streamverify.types import Label, Passage
 
 PASSAGES = [Passage("p1", "The mill was built in 1804 and has two wheels. It grinds barley.")]
@@ -27,17 +28,34 @@ def unsure(claim, passages):
     return 0.6
 
 
+class Later(ScriptedScorer):
+    """Speaks once every first word was told; else the last word may be there before the first is shown."""
+
+    told = threading.Event()
+
+    def score(self, prepared, claims, *, abort):
+        assert self.told.wait(60)
+        return super().score(prepared, claims, abort=abort)
+
+
 def events_of(policy):
-    second = ScriptedScorer({"wrong": Label.CONTRADICTED})
+    second = Later({"wrong": Label.CONTRADICTED})
+    found = []
+    if not isinstance(policy, Flag):
+        second.told.set()  # a policy that holds text waits for the last word
 
     async def whole():
         async with (
             Verifier(Cascade(unsure, second, band=(0, 1))) as verifier,
             verifier.stream(TEXT, PASSAGES, policy=policy) as stream,
         ):
-            return await collect(stream)
+            async for event in stream:
+                found.append(event)
+                if sum(isinstance(one, SentenceJudged) and one.provisional for one in found) == 3:
+                    second.told.set()
 
-    return anyio.run(whole)
+    anyio.run(whole)
+    return found
 
 
 FLOWING, HELD = events_of(Flag()), events_of(Redact())
