@@ -31,6 +31,8 @@ class Plan:
     own_only: bool = False
     frozen: int = 0
     """Lowest layers that stay as they are, with the embeddings: their backward pass is not computed."""
+    layer_decay: float = 1.0
+    """Learning rate of a layer beside that of the layer above it."""
     batch: float = 1.0
     """Size of a batch beside the usual one."""
     teachers: tuple[Path, ...] = ()
@@ -60,6 +62,7 @@ def parse_plan(about: str) -> Plan:
     parser.add_argument("--full-attention", action="store_true", help="train a cross-encoder instead")
     parser.add_argument("--own-only", action="store_true", help="show claims their own windows only")
     parser.add_argument("--frozen", type=int, default=0, help="lowest layers that are not trained")
+    parser.add_argument("--layer-decay", type=float, default=1.0, help="rate of a layer beside the one above")
     parser.add_argument("--batch", type=float, default=1.0, help="size of a batch beside the usual one")
     parser.add_argument(
         "--teachers", type=Path, nargs="+", default=(), help="safetensors of networks to learn from as well"

@@ -166,6 +166,26 @@ def development(
     return figures, mean - wording / 2
 
 
+def trained_groups(model: PremiseCachedEncoder, decay: float) -> list[dict[str, object]]:
+    """Trained weights with their `part` of the learning rate, which falls by `decay` with each layer down.
+
+    What the lowest layers have learnt is the most general (Howard and Ruder, 2018, "Universal Language Model
+    Fine-tuning for Text Classification"). Places and the first norm count as the layer below the first; segments,
+    which a published checkpoint may lack, have the full rate, as the heads do.
+    """
+    count = len(model.layers)
+    groups: dict[int, list[Tensor]] = {}
+    for name, weights in model.named_parameters():
+        if not weights.requires_grad:
+            continue
+        if name.startswith("layers."):
+            depth = count - 1 - int(name.split(".")[1])
+        else:
+            depth = count if name.startswith(("pos.", "ln.")) else 0
+        groups.setdefault(depth, []).append(weights)
+    return [{"params": groups[depth], "part": decay**depth} for depth in sorted(groups)]
+
+
 class Run:
     """One training run in its folder."""
 
@@ -185,9 +205,12 @@ class Run:
             lowest = [self.model.pos, self.model.typ, self.model.ln, *self.model.layers[: plan.frozen]]
             for part in lowest:
                 part.requires_grad_(False)
-        trained = [p for p in self.model.parameters() if p.requires_grad]
         self.optimizer = torch.optim.AdamW(
-            trained, lr=plan.rate, betas=(0.9, 0.98), weight_decay=0.01, fused=True
+            trained_groups(self.model, plan.layer_decay),
+            lr=plan.rate,
+            betas=(0.9, 0.98),
+            weight_decay=0.01,
+            fused=True,
         )
         self.average = Average(self.model.state_dict())
         self.teachers = Teachers.load(plan.teachers) if plan.teachers else None
@@ -230,7 +253,7 @@ class Run:
         """One update from several batches; the parts' mean losses by group."""
         factor = rate_factor(self.progress)
         for group in self.optimizer.param_groups:
-            group["lr"] = self.plan.rate * factor
+            group["lr"] = self.plan.rate * factor * group["part"]
         self.model.train()
         parts: dict[str, list[float]] = {}
         for name, batch in batches:

@@ -13,7 +13,8 @@ from training.architecture import MINILM_L6, PremiseCachedEncoder
 from training.parallel import MEET_EVERY, run_crew
 from training.plan import Plan
 from training.restore import restore
-from training.train import train, train_in_crew
+from training.tests.toys import SHAPES
+from training.train import train, train_in_crew, trained_groups
 from training.windows import load_tokenizer
 
 
@@ -139,3 +140,15 @@ def test_a_release_has_calibration_card_and_checksums(released, finished, data, 
     assert "| all of these | 0.750 | 0.700 | 20.0 | 0.050 |" in (folder / "README.md").read_text()
     listed = {line.split("  ")[1] for line in (folder / "sha256sums").read_text().splitlines()}
     assert listed | {"sha256sums"} == {path.name for path in folder.iterdir()}
+
+
+def test_the_rate_falls_with_each_layer_down():
+    model = PremiseCachedEncoder(SHAPES[1])
+    model.word.weight.requires_grad_(False)
+    groups = trained_groups(model, 0.5)
+    part_of = {id(weights): group["part"] for group in groups for weights in group["params"]}
+    parts = {name: part_of[id(weights)] for name, weights in model.named_parameters() if weights.requires_grad}
+    assert len(parts) == sum(len(group["params"]) for group in groups)
+    assert parts["head.0.weight"] == parts["typ.weight"] == parts["layers.3.q.weight"] == 1
+    assert [parts[f"layers.{n}.f1.bias"] for n in range(4)] == [1 / 8, 1 / 4, 1 / 2, 1]
+    assert parts["pos.weight"] == parts["ln.bias"] == 1 / 16
