@@ -18,11 +18,14 @@ FACE = "streamverify"
 
 LAYERS = (
     # A sentence's way. A room imports from the layers above its own line and never from its neighbours in it.
-    ("what can go wrong, and how it is printed", {"errors", "reasons", "printing", "_lazy"}),
-    ("the values", {"types", "figure", "bounds", "written"}),
-    ("what every stage knows", {"text", "events", "calibration", "jsonl", "portal", "context", "_extras"}),
-    ("what is quoted of it", {"quoting"}),
-    ("what others may see of it", {"redaction", "observe", "pii"}),
+    ("what can go wrong, and how it is printed", {"errors", "reasons", "text.printing", "_lazy"}),
+    ("the values", {"types", "figure", "bounds", "files.written"}),
+    (
+        "what every stage knows",
+        {"text", "events", "calibration", "files", "streaming.portal", "context", "_extras"},
+    ),
+    ("what is shown of it, and what others may see of that", {"showing"}),
+    ("who is told of it, and what is personal in it", {"observe", "pii"}),
     ("where it comes from", {"provenance"}),
     ("what a model is asked", {"scorers.protocol"}),
     ("the passages are cut", {"passages"}),
@@ -35,12 +38,11 @@ LAYERS = (
     ("its claim is read", {"claims"}),
     ("it is looked at", {"checks", "citations"}),
     ("it is judged", {"judging"}),
-    ("what is shown of it", {"releases"}),
     ("something is decided, and what is personal found in it", {"policy", "pii.releasing"}),
     ("it is repaired, and what is personal taken out", {"repair", "pii.policy"}),
     ("it is put in order; the models, known to all before by their protocol alone", {"streaming", "scorers"}),
     ("one stream", {"stream"}),
-    ("what scores them", {"loading"}),
+    ("what scores them", {"streaming.loading"}),
     ("many streams", {"verifier"}),
     ("a function's streams", {"decorator"}),
     ("the names at the top", {FACE}),

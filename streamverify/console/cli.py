@@ -20,7 +20,7 @@ import typer
 from streamverify import __version__
 from streamverify.console.options import CalibrationOption, Judging, ModelOption, PresetOption, ScorerOption
 from streamverify.console.shell import FAILED, complain, write
-from streamverify.printing import printable_json
+from streamverify.text.printing import printable_json
 
 if TYPE_CHECKING:
     from streamverify.demo import Case

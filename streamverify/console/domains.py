@@ -290,7 +290,7 @@ def _tell_case(case: Case, outcomes: Sequence[Outcome], *, json: bool) -> None:
 
 def _tell(told: Mapping[str, object], *, json: bool) -> None:
     from streamverify.console.transcript import one_line  # noqa: PLC0415 - loads rich
-    from streamverify.jsonl import json_text  # noqa: PLC0415 - loads pydantic
+    from streamverify.files.jsonl import json_text  # noqa: PLC0415 - loads pydantic
 
     if json:
         write(json_text(told))

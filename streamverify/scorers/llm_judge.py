@@ -26,7 +26,6 @@ from anyio.from_thread import BlockingPortal
 from streamverify._extras import require
 from streamverify.calibration import Calibration
 from streamverify.errors import ScoringError, StreamStateError, UsageError
-from streamverify.portal import PerProcess, Portal
 from streamverify.scorers.judge_answer import FORMATS, INSTRUCTIONS, JudgeAnswer, ResponseFormat, read_answer
 from streamverify.scorers.protocol import (
     Abort,
@@ -39,6 +38,7 @@ from streamverify.scorers.protocol import (
     WindowScore,
 )
 from streamverify.scorers.selection import LexicalIndex
+from streamverify.streaming.portal import PerProcess, Portal
 from streamverify.text.unicode import printable
 from streamverify.types import Fingerprint, Span
 
