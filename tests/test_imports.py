@@ -51,7 +51,7 @@ LAYERS = (
     ("many answers", {"evaluate", "records"}),
     ("what is watched in production", {"monitor"}),
     ("many machines", {"scale"}),
-    ("aids", {"testing", "demo", "console.files"}),
+    ("aids", {"testing", "demo", "console.files", "console.paths"}),
     ("what integrations are built from", {"adapters"}),
     ("the outside, each by itself", {"server", "console", "pytest_plugin"}),
     ("what a team looks at", {"dashboard"}),

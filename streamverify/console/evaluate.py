@@ -188,7 +188,10 @@ def compare(
 
     own = {name: _number(value, "--critical") for name, value in _pairs(critical, "--critical").items()}
     rules = offline.BaselineRules(
-        max_drop=max_drop, absolute=absolute, critical=own, new_failures=new_failures
+        max_drop=_number(str(max_drop), "--max-drop"),
+        absolute=absolute,
+        critical=own,
+        new_failures=new_failures,
     )
     found = offline.compare(
         offline.Run.read(before),

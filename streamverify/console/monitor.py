@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from streamverify.console.asking import JsonOption, RecordsOption, TenantOption, opened
+from streamverify.console.paths import path_from
 from streamverify.console.shell import FAILED, USAGE, complain, write
 
 if TYPE_CHECKING:
@@ -150,7 +151,9 @@ def _remembered(
 
 
 def files(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Made where there is none.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Made where there is none.", parser=path_from)
+    ],
 ) -> None:
     """Copy the alert rules for Prometheus and the dashboard for Grafana into a folder."""
     from importlib.resources import files as resources  # noqa: PLC0415 - kept out of start-up
