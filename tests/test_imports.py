@@ -27,7 +27,7 @@ LAYERS = (
     ("what is shown of it, and what others may see of that", {"showing"}),
     ("who is told of it, and what is personal in it", {"observe", "pii"}),
     ("where it comes from", {"provenance"}),
-    ("what a model is asked", {"scorers.protocol"}),
+    ("what a model is asked", {"scorers.protocol", "scorers.completion"}),
     ("the passages are cut", {"passages"}),
     ("a sentence closes", {"sentences"}),
     (
