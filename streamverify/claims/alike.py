@@ -19,7 +19,8 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from streamverify.claims.released import released, unpacked
+from streamverify.claims.arrays import unpacked
+from streamverify.claims.released import released
 from streamverify.errors import ModelContractError
 
 FILE = "alike.npz"

@@ -22,9 +22,10 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from streamverify.claims.arrays import unpacked
 from streamverify.claims.features import features
 from streamverify.claims.nonclaims import Reason
-from streamverify.claims.released import released, unpacked
+from streamverify.claims.released import released
 from streamverify.errors import ModelContractError
 from streamverify.types import SentenceKind
 
