@@ -35,7 +35,7 @@ def limit(rows: int, hidden: int, wide: int, *, signed: bool) -> Callable[[], fl
     """A run of bare 8-bit products of `rows` activations; gives its operations."""
     kind, zero = (np.int8, 0) if signed else (np.uint8, 128)
     rng = np.random.default_rng(0)
-    nodes, held = [], [numpy_helper.from_array(np.uint8(120), "zero")]
+    nodes, held = [], [numpy_helper.from_array(np.array(120, np.uint8), "zero")]
     for number in range(_PRODUCTS):
         weight = (rng.integers(1, 255, (hidden, wide)) - 128 + zero).astype(kind)
         held.append(numpy_helper.from_array(weight, f"w{number}"))
@@ -54,10 +54,10 @@ def limit(rows: int, hidden: int, wide: int, *, signed: bool) -> Callable[[], fl
     options = ort.SessionOptions()
     options.intra_op_num_threads = 1
     session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    inputs = {"x": rng.integers(0, 255, (rows, hidden)).astype(np.uint8)}
+    feed = {"x": rng.integers(0, 255, (rows, hidden)).astype(np.uint8)}
 
     def run() -> float:
-        session.run(None, inputs)
+        session.run(None, feed)
         return 2.0 * _PRODUCTS * rows * hidden * wide
 
     return run
@@ -71,8 +71,8 @@ def main() -> None:
     shapes = {value.name: tuple(value.dims) for value in held if value.name.endswith(".weight_quantized")}
     inner = [shape for name, shape in shapes.items() if name.startswith("layers.")]
     hidden, wide = next(shape for name, shape in shapes.items() if name.endswith(".f1.weight_quantized"))
-    per_token = 2.0 * sum(rows * columns for rows, columns in inner)
-    unread = 2.0 * (2 * hidden * hidden + 2 * hidden * wide)  # the last layer, but for keys and values
+    per_token: float = 2.0 * sum(rows * columns for rows, columns in inner)
+    unread: float = 2.0 * (2 * hidden * hidden + 2 * hidden * wide)  # the last layer, but for keys and values
     rng, abort = np.random.default_rng(1), Abort()
     ids = [rng.integers(1000, 20_000, WINDOW).tolist() for _ in range(3)]
     claim = rng.integers(1000, 20_000, CLAIM).tolist()

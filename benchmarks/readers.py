@@ -37,10 +37,10 @@ from streamverify.claims import coreference, reader
 from streamverify.passages import cut, passages_from
 from streamverify.pii import Recognisers, blocked, marked, numbers, people
 from streamverify.pii.policy import RedactPii
-from streamverify.releases import Release
 from streamverify.scorers import LexicalScorer
 from streamverify.scorers.protocol import Abort, Claim
 from streamverify.sentences.segmenter import SentenceSegmenter, segment
+from streamverify.showing.releases import Release
 from streamverify.text import markdown, sentence_ends
 from streamverify.text.words import placed_words
 from streamverify.types import Action, Evidence, Label, Passage, Sentence, SentenceKind, Span

@@ -18,7 +18,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from records import ANSWER, told
+from records_cost import ANSWER, told
 from streamverify import Label, Passage, Redact, Verifier
 from streamverify.records import Database, Reader, Records, Requester, schema
 from streamverify.testing import ScriptedScorer
@@ -41,8 +41,8 @@ def history(gigabytes: float, path: Path, repeats: int) -> None:
         streams = multiply(path, int(gigabytes * 2**30))
         print(f"{streams} streams, made in {time.perf_counter() - began:.0f} s")
     print(f"{path.stat().st_size / 2**30:.2f} GB", flush=True)
-    with Records(path) as records:
-        told(records, repeats, 100)
+    with Records(path) as records, Records(path, live=False) as plain:
+        told(records, plain, repeats, 100)
     with Database(path) as database:
         print("| question | processor, all in all | again |\n|---|---|---|")
         for name, ask in questions(database):

@@ -9,7 +9,7 @@
 
 A token's way, a folder a stage: `stream.py` and `streaming/` read the source and keep the order, `sentences/`
 closes sentences, `claims/` reads what they claim, `judging/` has them judged (`passages.py`, `scorers/`,
-`checks/`, `citations/`), `policy.py` decides, `events.py` is what comes out.
+`checks/`, `citations/`), `policy.py` decides, `showing/` says what is seen, `events.py` is what comes out.
 
 Importing this package loads no other module but `_lazy` and touches nothing outside the process; a name is
 loaded with its module when it is first used, and numpy and onnxruntime when the first check runs.
@@ -71,11 +71,11 @@ if TYPE_CHECKING:
     from streamverify.policy import Tally as Tally
     from streamverify.policy import every_sentence as every_sentence
     from streamverify.policy import with_numbers as with_numbers
-    from streamverify.releases import Release as Release
     from streamverify.scorers.cascade import Cascade as Cascade
     from streamverify.scorers.protocol import Scorer as Scorer
     from streamverify.sentences.segmenter import Segmenter as Segmenter
     from streamverify.sentences.segmenter import SentenceSegmenter as SentenceSegmenter
+    from streamverify.showing.releases import Release as Release
     from streamverify.stream import VerifiedStream as VerifiedStream
     from streamverify.streaming.retrieval import retrieved as retrieved
     from streamverify.types import Action as Action
@@ -125,7 +125,7 @@ _HOMES = {
         "Annotate Decision Flag Halt Observe Policy Redact Repair RepairPlan RepairRequest "
         "RepairingPolicy Tally every_sentence with_numbers"
     ),
-    "releases": "Release",
+    "showing.releases": "Release",
     "scorers.cascade": "Cascade",
     "scorers.protocol": "Scorer",
     "sentences.segmenter": "Segmenter SentenceSegmenter",

@@ -39,8 +39,7 @@ def allowed_misses(labels: int, rate: float, confidence: float) -> int | None:
         UsageError: a share does not lie between 0 and 1. Caller.
     """
     _between(rate, confidence)
-    # Rounding may make the sum a hair too large; what is refused for it would hold.
-    if binomial_at_most(0, labels, rate) > 1 - confidence:
+    if not _enough(labels, rate, confidence):
         return None
     low, high = 0, labels
     while low < high:
@@ -60,9 +59,15 @@ def least_labels(rate: float, confidence: float) -> int:
     """
     _between(rate, confidence)
     count = max(math.floor(math.log(1 - confidence) / math.log1p(-rate)) - 1, 0)
-    while allowed_misses(count, rate, confidence) is None:
+    while not _enough(count, rate, confidence):
         count += 1
     return count
+
+
+def _enough(labels: int, rate: float, confidence: float) -> bool:
+    """Whether so many labels, none of them missed, bear the guarantee."""
+    # Rounding may make the sum a hair too large; what is refused for it would hold.
+    return binomial_at_most(0, labels, rate) <= 1 - confidence
 
 
 def expected_miss_rate(misses: int, labels: int) -> float:
@@ -178,5 +183,6 @@ def _newton(
 
 
 def _between(*shares: float) -> None:
-    if not all(0 < share < 1 for share in shares):
+    # A share so small that 1 less it is 1 is no share: every bound would hold, or none.
+    if not all(0 < share < 1 and 1 - share < 1 for share in shares):
         raise UsageError("a miss rate and a confidence must lie between 0 and 1, such as 0.05 and 0.95")

@@ -104,6 +104,10 @@ def load_case(name: str) -> Case:
         raise UsageError(f"the demo case {name!r} is damaged, reinstall the package: {error}") from error
 
 
+SLOWEST, FASTEST = 1.0, 10_000.0
+"""Tokens a second of a replay; slower, one would last for hours, and hold its place in a server so long."""
+
+
 def tokens(text: str) -> Sequence[str]:
     """The text in pieces like a model's tokens, about four characters each; joined they give it back."""
     return _TOKEN.findall(text)

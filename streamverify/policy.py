@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol, TypeAlias, get_args, runtime_checkable
 
 from streamverify.errors import UsageError
-from streamverify.releases import Release, replaced, whole
+from streamverify.showing.releases import Release, replaced, whole
 from streamverify.text.layout import body
 from streamverify.types import (
     Action,

@@ -7,9 +7,11 @@ The one place that knows the console and the server; neither knows the other. Th
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -21,7 +23,7 @@ from streamverify.console.calibrate import calibrate
 from streamverify.console.evaluate import ab_decide, ab_size, compare, evaluate
 from streamverify.console.judging import agree
 from streamverify.console.reports import report
-from streamverify.console.shell import USAGE, guarded
+from streamverify.console.shell import USAGE, complain, guarded
 from streamverify.dashboard.cli import dashboard
 from streamverify.demo_day.cli import monitor as day_monitor
 from streamverify.server.cli import serve
@@ -187,8 +189,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit status, as `console/shell.py` lists them.
     """
     if sys.stdout is None:  # closed by whoever started this: a result would vanish without a word
-        print("streamverify: standard output is closed", file=sys.stderr)
+        complain("standard output is closed")
         return USAGE
+    if sys.stderr is None:  # a result is no worse for it; and no file opened later becomes number 2
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - as long as the process
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             # A terminal that cannot show a character gets its escape, never a traceback.

@@ -21,6 +21,7 @@ import anyio
 from streamverify._extras import require
 from streamverify.errors import UsageError
 from streamverify.policy import RepairPlan, RepairRequest
+from streamverify.scorers.completion import UNREADABLE, text_of
 from streamverify.sentences.segmenter import segment
 from streamverify.text.unicode import printable
 from streamverify.types import Label, Passage, Replacement, Sentence, Verdict
@@ -123,7 +124,8 @@ class EndpointRewrite:
         """The model's rewrite; empty when it has none.
 
         Raises:
-            openai.OpenAIError: the endpoint failed after a second try. Operator.
+            openai.OpenAIError: the endpoint failed after a second try, or what it answered is no JSON of an
+                object. Operator.
         """
         if self._given is not None:
             return await self._asked(self._given, request)
@@ -132,17 +134,16 @@ class EndpointRewrite:
             return await self._asked(client, request)
 
     async def _asked(self, client: Any, request: RepairRequest) -> str:
-        completion = await client.chat.completions.create(
-            model=self._model,
-            messages=[
-                {"role": "system", "content": _INSTRUCTIONS},
-                {"role": "user", "content": json.dumps(_data(request), ensure_ascii=False)},
-            ],
-            **self._options,
-        )
-        choices = getattr(completion, "choices", None)
-        content = choices[0].message.content if choices else None
-        return content if isinstance(content, str) else ""
+        messages = [
+            {"role": "system", "content": _INSTRUCTIONS},
+            {"role": "user", "content": json.dumps(_data(request), ensure_ascii=False)},
+        ]
+        create = client.chat.completions.create
+        try:
+            completion = await create(model=self._model, messages=messages, **self._options)
+        except UNREADABLE as error:
+            raise self._openai.OpenAIError(f"the endpoint's answer cannot be read: {error}") from error
+        return text_of(completion) or ""
 
 
 def _data(request: RepairRequest) -> dict[str, object]:

@@ -17,8 +17,8 @@ from typing import Any, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field
 
 from streamverify.errors import PassageError
-from streamverify.printing import headline, html_table, printable, score_of
 from streamverify.reasons import ReasonCode
+from streamverify.text.printing import headline, html_table, printable, score_of
 
 _NO_METADATA: Mapping[str, Any] = MappingProxyType({})
 

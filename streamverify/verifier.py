@@ -17,11 +17,9 @@ from streamverify.calibration import Calibration, PresetName
 from streamverify.context import ContextLike, context_from
 from streamverify.errors import StreamStateError, UsageError
 from streamverify.judging.citations import CitationOptions
-from streamverify.loading import Scoring, load
 from streamverify.observe import Observer, Observers, ObserverStatistics
 from streamverify.passages import passages_from
 from streamverify.policy import Flag, Policy, PolicyLike, policy_from
-from streamverify.portal import PerProcess, Portal
 from streamverify.scorers.cascade import NAME as CASCADE
 from streamverify.scorers.cascade import CascadeLike, steps_from
 from streamverify.scorers.named import Share, model_named
@@ -29,6 +27,8 @@ from streamverify.scorers.protocol import Abort
 from streamverify.sentences.segmenter import Segmenter, SentenceSegmenter
 from streamverify.stream import VerifiedStream
 from streamverify.streaming.config import OnFailure, StreamConfig
+from streamverify.streaming.loading import Scoring, load
+from streamverify.streaming.portal import PerProcess, Portal
 from streamverify.streaming.session import OnUnverified
 from streamverify.streaming.sources import Source
 from streamverify.streaming.workers import Workers, WorkersStatistics

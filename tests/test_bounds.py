@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta, binom
 
@@ -99,7 +100,28 @@ def test_a_sentence_that_is_surely_wrong_is_not_promised_away():
         guaranteed_threshold([1.0] * 59, 0.05, 0.95)
 
 
-@pytest.mark.parametrize(("rate", "confidence"), [(0, 0.95), (1, 0.95), (0.05, 0), (0.05, 1), (-1, 2)])
+@given(
+    st.floats(0, 1, exclude_min=True, exclude_max=True), st.floats(0, 1, exclude_min=True, exclude_max=True)
+)
+@example(1e-320, 0.95)
+@example(0.05, 1e-320)
+@example(1e-15, 0.95)
+def test_however_small_a_share_is_the_labels_it_takes_are_told_or_it_is_refused(rate, confidence):
+    try:
+        needed = least_labels(rate, confidence)
+    except UsageError:
+        assert 1 in (1 - rate, 1 - confidence)
+    else:
+        assert binomial_at_most(0, needed, rate) <= 1 - confidence
+        scores = [0.5] * min(needed, 50)
+        with suppress(NotEnoughLabelsError):
+            assert guaranteed_threshold(scores, rate, confidence)[1] < len(scores)
+
+
+@pytest.mark.parametrize(
+    ("rate", "confidence"),
+    [(0, 0.95), (1, 0.95), (0.05, 0), (0.05, 1), (-1, 2), (1e-320, 0.95), (0.05, 1e-320), (0.05, math.nan)],
+)
 def test_shares_lie_between_0_and_1(rate, confidence):
     with pytest.raises(UsageError, match="between 0 and 1"):
         least_labels(rate, confidence)

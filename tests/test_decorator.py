@@ -47,6 +47,52 @@ async def test_an_async_generator_is_iterated_as_before_and_offers_a_report(veri
     assert result.report.counts[Label.CONTRADICTED] == 1
 
 
+HOLDING = ["redact", Redact(), "halt"]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("policy", ["redact", Redact()])
+async def test_a_policy_by_its_word_holds_as_its_object_does(policy, verifier):
+    @verified(policy=policy, passages="docs", verifier=verifier)
+    async def answer(docs):
+        for part in PARTS:
+            yield part
+
+    shown = [piece async for piece in answer(PASSAGES)]
+    assert "".join(shown) == "The mill is old. [statement removed] It grinds."
+
+    @verified(policy=policy, passages="docs", verifier=verifier)
+    def whole(docs):
+        return TEXT
+
+    assert whole(PASSAGES) == "The mill is old. [statement removed] It grinds."
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("policy", HOLDING)
+async def test_where_retrieved_was_forgotten_a_policy_that_holds_shows_nothing_and_says_why(policy, caplog):
+    with Verifier(ScriptedScorer()) as made:
+
+        @verified(policy=policy, verifier=made)
+        async def answer(question):
+            for part in PARTS:
+                yield part
+
+        stream = answer("q")
+        shown = "".join([piece async for piece in stream])
+        assert not {"mill", "wrong", "grinds"} & set(shown.replace(".", " ").split())
+        [warning] = stream.report.warnings
+        assert "(no_passages)" in warning
+        assert [record.getMessage() for record in caplog.records] == [warning]
+
+        @verified(policy=policy, verifier=made)
+        async def told(question):
+            retrieved(PASSAGES)
+            yield "The mill is old."
+
+        assert "".join([piece async for piece in told("q")]) == "The mill is old."
+
+
 @pytest.mark.anyio
 async def test_events_take_the_place_of_pieces(verifier):
     @verified(passages="docs", verifier=verifier)

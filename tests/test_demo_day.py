@@ -189,8 +189,9 @@ def test_the_command_shows_the_day_and_every_command_it_names_works(tmp_path, ca
     ("arguments", "said"),
     [
         (["--day", "yesterday"], "'yesterday' is no day"),
-        (["--seconds", "nan"], "--seconds must be 0 or more"),
-        (["--seconds", "-1"], "--seconds must be 0 or more"),
+        (["--seconds", "nan"], "--seconds must be 0 to 86,400"),
+        (["--seconds", "-1"], "--seconds must be 0 to 86,400"),
+        (["--seconds", "1e308"], "--seconds must be 0 to 86,400"),
         (["--records", "/nowhere/at/all/day.db"], "there is no folder"),
     ],
 )

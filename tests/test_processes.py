@@ -89,6 +89,49 @@ with multiprocessing.get_context("fork").Pool(2) as pool:
     assert out == "supported supported supported supported"
 
 
+PRELOADED = """
+import anyio, signal, socket, urllib.request, uvicorn
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+
+verifier = Verifier("lexical")
+check(verifier)  # while the application is imported, before any worker is there
+
+async def answer(_request):
+    report = await verifier.check("The mill was built in 1804.", PASSAGES)
+    return PlainTextResponse(f"{os.getpid()} {report.sentences[0].label}")
+
+app = Starlette(routes=[Route("/", answer)])
+
+def worker(listener):
+    uvicorn.Server(uvicorn.Config(app, log_level="critical")).run(sockets=[listener])
+
+listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
+children = []
+for listener in listeners:
+    child = os.fork()
+    if child == 0:
+        try:
+            worker(listener)
+        finally:
+            os._exit(0)
+    children.append(child)
+for child, listener in zip(children, listeners):
+    address = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+    answers = [urllib.request.urlopen(address, timeout=60).read().decode() for _ in range(2)]
+    print(*(said.replace(str(child), "child") for said in answers), sep=", ")
+    os.kill(child, signal.SIGTERM)
+    os.waitpid(child, 0)
+print(check(verifier)[0])
+"""
+
+
+def test_workers_forked_from_a_preloaded_application_check():
+    out = run(PRELOADED)
+    assert out.splitlines() == ["child supported, child supported"] * 2 + ["supported"]
+
+
 @pytest.mark.model
 def test_a_forked_child_checks_with_the_embedded_model():
     assert run("verifier = Verifier()\ncheck(verifier)\nprint(in_child(lambda: check(verifier)))") == "0"

@@ -6,9 +6,10 @@ import json
 from contextlib import ExitStack
 
 import pytest
+from hostile_bodies import NO_COMPLETIONS
 from loopback import loopback
 from starlette.applications import Starlette
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from streamverify.errors import UsageError
@@ -31,6 +32,8 @@ class Writer:
     async def complete(self, request):
         self.asked.append(await request.json())
         text = self.texts[min(len(self.asked), len(self.texts)) - 1]
+        if isinstance(text, bytes):
+            return Response(text, media_type="application/json")
         if isinstance(text, int):
             return JSONResponse({"error": {"message": "no"}}, status_code=text)
         message = {"role": "assistant", "content": text}
@@ -86,6 +89,19 @@ def test_an_endpoint_that_fails_reaches_the_caller_as_its_own_error(serve):
     _, address = serve(400)
     with pytest.raises(openai.BadRequestError):
         repaired(address)
+
+
+@pytest.mark.parametrize("body", NO_COMPLETIONS.values(), ids=NO_COMPLETIONS)
+def test_what_is_no_completion_ends_in_a_redaction_or_in_an_error_of_the_endpoint(body, serve):
+    import openai
+
+    _, address = serve(body)
+    try:
+        report = repaired(address, fallback=Redact(placeholder="□"))
+    except openai.OpenAIError as error:
+        assert str(error).startswith("the endpoint's answer cannot be read: ")  # noqa: PT017 - either will do
+    else:
+        assert report.released == "□ It stands."
 
 
 @pytest.mark.parametrize("options", [{"max_tokens": 0}, {"client": object(), "base_url": "http://127.0.0.1"}])

@@ -12,7 +12,7 @@ from streamverify.policy import (
     RepairingPolicy,
     RepairPlan,
 )
-from streamverify.releases import Release
+from streamverify.showing.releases import Release
 from streamverify.testing import collect, pieces, stream_of
 from streamverify.types import Action, Label
 

@@ -37,7 +37,7 @@ from streamverify.adapters.verify_stream import (
 )
 from streamverify.decorator import shared_verifier
 from streamverify.policy import PolicyLike, policy_from
-from streamverify.redaction import Redactor
+from streamverify.showing.redaction import Redactor
 from streamverify.streaming.pipe import Pipe
 from streamverify.streaming.sources import Source
 

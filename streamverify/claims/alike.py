@@ -19,6 +19,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from streamverify.claims.arrays import unpacked
 from streamverify.claims.released import released
 from streamverify.errors import ModelContractError
 
@@ -63,13 +64,14 @@ def unpack(content: bytes, name: str = FILE) -> Groups:
     Raises:
         ModelContractError: the arrays are missing or do not fit each other. Operator.
     """
-    try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-            words, groups, families = (arrays[one].tolist() for one in ("words", "groups", "families"))
-        found = Groups(dict(zip(words, groups, strict=True)), families)
-    except (KeyError, ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise ModelContractError(f"{name} holds no groups of words: {error}") from error
-    if max(groups, default=0) >= len(families):
+
+    def made(words: NDArray[Any], groups: NDArray[Any], families: NDArray[Any]) -> Groups:
+        return Groups(dict(zip(words.tolist(), groups.tolist(), strict=True)), families.tolist())
+
+    found = unpacked(
+        content, ("words", "groups", "families"), made, missing=f"{name} holds no groups of words"
+    )
+    if max(found.group.values(), default=0) >= len(found.family):
         raise ModelContractError(f"{name} holds groups of no family")
     return found
 

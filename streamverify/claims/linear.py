@@ -22,6 +22,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from streamverify.claims.arrays import unpacked
 from streamverify.claims.features import features
 from streamverify.claims.nonclaims import Reason
 from streamverify.claims.released import released
@@ -111,13 +112,16 @@ def unpack(content: bytes, name: str = _FILE) -> Linear:
     Raises:
         ModelContractError: the arrays are missing or have another shape. Operator.
     """
-    try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-            weights = Linear(
-                arrays["claim"], float(arrays["claim_step"]), arrays["reasons"], arrays["reason_steps"]
-            )
-    except (KeyError, ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise ModelContractError(f"{name} holds no weights for the reader: {error}") from error
+
+    def made(claim: NDArray[Any], step: NDArray[Any], reasons: NDArray[Any], steps: NDArray[Any]) -> Linear:
+        return Linear(claim, float(step), reasons, steps)
+
+    weights = unpacked(
+        content,
+        ("claim", "claim_step", "reasons", "reason_steps"),
+        made,
+        missing=f"{name} holds no weights for the reader",
+    )
     shapes = (weights.claim.shape, weights.reasons.shape, weights.reason_steps.shape)
     if shapes != ((BUCKETS,), (len(REASONS), REASON_BUCKETS), (len(REASONS),)):
         raise ModelContractError(f"{name} holds arrays of the shapes {shapes}")

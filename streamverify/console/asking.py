@@ -186,7 +186,7 @@ def safe(value: object) -> str:
 
 def show_rows(rows: Sequence[object], *, json: bool) -> None:
     """One line a row: JSON, or the fields with tabs between under their names."""
-    from streamverify.jsonl import json_text  # noqa: PLC0415 - loads pydantic
+    from streamverify.files.jsonl import json_text  # noqa: PLC0415 - loads pydantic
 
     if json:
         for row in rows:

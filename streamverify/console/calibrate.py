@@ -63,8 +63,8 @@ def calibrate(
     from streamverify.calibration import Calibration  # noqa: PLC0415 - loads pydantic
     from streamverify.evaluate import fitting, read_dataset  # noqa: PLC0415 - as above
     from streamverify.evaluate.merging import labelled_dataset  # noqa: PLC0415 - as above
+    from streamverify.files.written import write_whole  # noqa: PLC0415 - as above
     from streamverify.verifier import Verifier  # noqa: PLC0415 - as above
-    from streamverify.written import write_whole  # noqa: PLC0415 - as above
 
     refuse_unwritable((labelled, *(labels or ())), {"--out": out, "--curve": curve})
     cases = (

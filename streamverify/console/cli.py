@@ -18,9 +18,16 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 import typer
 
 from streamverify import __version__
-from streamverify.console.options import CalibrationOption, Judging, ModelOption, PresetOption, ScorerOption
+from streamverify.console.options import (
+    CalibrationOption,
+    Judging,
+    ModelOption,
+    PresetOption,
+    ScorerOption,
+)
+from streamverify.console.paths import path_from
 from streamverify.console.shell import FAILED, complain, write
-from streamverify.printing import printable_json
+from streamverify.text.printing import printable_json
 
 if TYPE_CHECKING:
     from streamverify.demo import Case
@@ -62,6 +69,8 @@ PassagesOption = Annotated[
         "--passages",
         "-p",
         help="JSON Lines or a JSON array of id, text, title, metadata; or a text file, or a folder of them.",
+        parser=path_from,
+        metavar="<path>",
     ),
 ]
 PolicyOption = Annotated[PolicyName, typer.Option("--policy", help="What to do with what is not supported.")]
@@ -184,15 +193,17 @@ def demo(
     list_cases: Annotated[bool, typer.Option("--list", help="Name the bundled cases and exit.")] = False,
 ) -> None:
     """Replay a bundled answer with live badges; no key, no network."""
-    from streamverify.demo import case_ids, load_case, replay  # noqa: PLC0415 - loads anyio
+    from streamverify.demo import SLOWEST, case_ids, load_case, replay  # noqa: PLC0415 - loads anyio
     from streamverify.errors import UsageError  # noqa: PLC0415 - loads pydantic
 
     if list_cases:
         for name in case_ids():
             print(f"{name:<10} {load_case(name).title} ({load_case(name).domain})")
         return
-    if not speed >= 0:
-        raise UsageError(f"--speed must be 0 or more, not {speed:g}")
+    if not (speed == 0 or speed >= SLOWEST):
+        raise UsageError(
+            f"--speed must be {SLOWEST:g} or more tokens a second, or 0 for no pause, not {speed:g}"
+        )
     shown = load_case(case)
     verifier = _verifier(Judging(scorer, model, None, preset), on_unverified, shown.require_citations)
     # Time for the passages to be read, as any model takes before its first token.

@@ -12,6 +12,7 @@ import typer
 
 from streamverify.console.judging import JudgeCacheOption, judge_of
 from streamverify.console.outputs import refuse_unwritable
+from streamverify.console.paths import path_from
 from streamverify.console.shell import FAILED, complain, write
 
 if TYPE_CHECKING:
@@ -22,7 +23,10 @@ SeedOption = Annotated[int, typer.Option("--seed", help="Equal seeds give equal 
 
 
 def make(
-    passages: Annotated[Path, typer.Argument(help="Passages file, or a folder of text files.")],
+    passages: Annotated[
+        Path,
+        typer.Argument(help="Passages file, or a folder of text files.", parser=path_from, metavar="<path>"),
+    ],
     *,
     out: OutOption,
     per_type: Annotated[int, typer.Option("--per-type", min=1, help="Questions of each type, at most.")] = 20,
@@ -75,7 +79,10 @@ def sample(
 def split(
     dataset: Annotated[Path, typer.Argument(help="JSON Lines, one case a row.")],
     *,
-    out: Annotated[Path, typer.Option("--out", help="Folder for NAME.jsonl of each part.")],
+    out: Annotated[
+        Path,
+        typer.Option("--out", help="Folder for NAME.jsonl of each part.", parser=path_from, metavar="<path>"),
+    ],
     parts: Annotated[str, typer.Option("--parts", help="NAME=SHARE, with commas between.")] = (
         "train=0.8,test=0.2"
     ),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from streamverify.console.options import CalibrationOption, Judging, ModelOption, PresetOption, ScorerOption
+from streamverify.console.paths import path_from
 from streamverify.console.shell import FAILED, complain, write
 
 if TYPE_CHECKING:
@@ -98,7 +99,16 @@ def check(
     name: NameArgument,
     *,
     answer: Annotated[str, typer.Option("--answer", "-a", help="File with the answer; - for input.")],
-    passages: Annotated[Path, typer.Option("--passages", "-p", help="JSON Lines, or a folder of texts.")],
+    passages: Annotated[
+        Path,
+        typer.Option(
+            "--passages",
+            "-p",
+            help="JSON Lines, or a folder of texts.",
+            parser=path_from,
+            metavar="<path>",
+        ),
+    ],
     question: Annotated[str | None, typer.Option("--question", help="What was asked.")] = None,
     user: UserOption = None,
     roles: RolesOption = "",
@@ -290,7 +300,7 @@ def _tell_case(case: Case, outcomes: Sequence[Outcome], *, json: bool) -> None:
 
 def _tell(told: Mapping[str, object], *, json: bool) -> None:
     from streamverify.console.transcript import one_line  # noqa: PLC0415 - loads rich
-    from streamverify.jsonl import json_text  # noqa: PLC0415 - loads pydantic
+    from streamverify.files.jsonl import json_text  # noqa: PLC0415 - loads pydantic
 
     if json:
         write(json_text(told))

@@ -27,7 +27,7 @@ from streamverify.console.reports import (
     ready,
     write_reports,
 )
-from streamverify.console.shell import FAILED, complain, write
+from streamverify.console.shell import FAILED, complain, murmur, write
 from streamverify.console.turns import rare_collections, short_turns
 
 if TYPE_CHECKING:
@@ -188,7 +188,10 @@ def compare(
 
     own = {name: _number(value, "--critical") for name, value in _pairs(critical, "--critical").items()}
     rules = offline.BaselineRules(
-        max_drop=max_drop, absolute=absolute, critical=own, new_failures=new_failures
+        max_drop=_number(str(max_drop), "--max-drop"),
+        absolute=absolute,
+        critical=own,
+        new_failures=new_failures,
     )
     found = offline.compare(
         offline.Run.read(before),
@@ -282,7 +285,7 @@ class progress:  # noqa: N801 - reads as a function
             self._bar(done)
         elif (tenth := 10 * done // total) > self._told:
             self._told = tenth
-            print(f"{done} of {total} cases", file=sys.stderr, flush=True)
+            murmur(f"{done} of {total} cases")
 
     def __exit__(self, *_: object) -> None:
         self._stop()

@@ -18,7 +18,7 @@ import anyio
 import anyio.lowlevel
 
 from streamverify.errors import InputFileError
-from streamverify.jsonl import Row, json_array, json_object, undecodable
+from streamverify.files.jsonl import Row, json_array, json_object, undecodable
 from streamverify.types import Passage
 
 STDIN = "-"

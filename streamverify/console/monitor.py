@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from streamverify.console.asking import JsonOption, RecordsOption, TenantOption, opened
+from streamverify.console.paths import path_from
 from streamverify.console.shell import FAILED, USAGE, complain, write
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def drift(
     broken; 2 for bad input.
     """
     from streamverify.calibration import Calibration  # noqa: PLC0415 - loads pydantic
-    from streamverify.jsonl import json_text  # noqa: PLC0415 - as above
+    from streamverify.files.jsonl import json_text  # noqa: PLC0415 - as above
     from streamverify.monitor import drift as drifting  # noqa: PLC0415 - an extra
     from streamverify.monitor.moments import ends_from, length_from  # noqa: PLC0415 - as above
     from streamverify.monitor.promises import calibration_error, promise  # noqa: PLC0415 - as above
@@ -103,7 +104,7 @@ def check(
 
     Exit status: 0; 1 when an alert is on; 2 for bad input, or when a sink could not be told.
     """
-    from streamverify.jsonl import json_text  # noqa: PLC0415 - loads pydantic
+    from streamverify.files.jsonl import json_text  # noqa: PLC0415 - loads pydantic
     from streamverify.monitor import alerts, sinks  # noqa: PLC0415 - an extra
     from streamverify.monitor.moments import moment_from  # noqa: PLC0415 - as above
 
@@ -150,14 +151,16 @@ def _remembered(
 
 
 def files(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Made where there is none.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Made where there is none.", parser=path_from)
+    ],
 ) -> None:
     """Copy the alert rules for Prometheus and the dashboard for Grafana into a folder."""
     from importlib.resources import files as resources  # noqa: PLC0415 - kept out of start-up
 
     from streamverify.console.transcript import safe  # noqa: PLC0415 - loads rich
     from streamverify.errors import UsageError  # noqa: PLC0415 - loads pydantic
-    from streamverify.written import write_whole  # noqa: PLC0415 - as above
+    from streamverify.files.written import write_whole  # noqa: PLC0415 - as above
 
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -97,7 +97,7 @@ def write_reports(
     Raises:
         UsageError: one cannot be written. Caller.
     """
-    from streamverify.written import write_whole  # noqa: PLC0415 - loads pydantic
+    from streamverify.files.written import write_whole  # noqa: PLC0415 - loads pydantic
 
     run = found.run
     if redact_pii:

@@ -11,6 +11,7 @@ import functools
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import ParamSpec
 
 import typer
@@ -61,7 +62,13 @@ def complain(message: str) -> None:
     """A line about what went wrong."""
     from streamverify.console.transcript import one_line  # noqa: PLC0415 - loads rich
 
-    print(f"streamverify: {one_line(message)}", file=sys.stderr, flush=True)
+    murmur(f"streamverify: {one_line(message)}")
+
+
+def murmur(line: str) -> None:
+    """A line on standard error; where it has no room, what is on standard output is no worse for it."""
+    with suppress(OSError):
+        print(line, file=sys.stderr, flush=True)
 
 
 def _give_up_output() -> None:

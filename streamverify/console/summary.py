@@ -90,7 +90,8 @@ def _table(
     for sentence in sentences:
         row = [
             Text(str(sentence.index + 1), style="dim"),
-            Text(one_line(sentence.text)),
+            # A table measures all it is given, and shows a line's beginning.
+            Text(one_line(sentence.text[: 8 * _WIDEST])),
             style.badge(LABELS[sentence.label], plain=True),
         ]
         if by_hand is not None:

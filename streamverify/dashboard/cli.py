@@ -72,6 +72,7 @@ def dashboard(
     from streamverify.monitor.traffic import Window  # noqa: PLC0415 - as above
     from streamverify.records import hours  # noqa: PLC0415 - as above
     from streamverify.server.drain import Drain  # noqa: PLC0415 - as above
+    from streamverify.server.listening import listening  # noqa: PLC0415 - as above
     from streamverify.server.process import Process  # noqa: PLC0415 - as above
     from streamverify.server.settings import LOOPBACK  # noqa: PLC0415 - as above
 
@@ -87,7 +88,7 @@ def dashboard(
     told = alerts.rules_from(alerts.DEFAULTS) if rules is None else alerts.read_rules(rules)
     since = Window(*ends_from(reference)) if reference else None
     length = length_from(window)
-    with opened(records) as database:
+    with listening(host, port) as listener, opened(records) as database:
         file = database.url.database if database.url.get_backend_name() == "sqlite" else None
         own = None if file is None or moment is not None else Path(f"{file}.dashboard.json")
         watched = Watched(
@@ -112,8 +113,6 @@ def dashboard(
                 drain=drain,
                 clock=utc_now if moment is None else lambda: moment,
             ),
-            host=host,
-            port=port,
             log_level="warning",
             access_log=False,
             server_header=False,
@@ -124,7 +123,7 @@ def dashboard(
             if text.startswith("serves "):
                 typer.echo(text.removeprefix("serves ") + ("/" if people else f"/#{shown}"))
 
-        Process(config, drain, seconds=0.0, tell=tell).run()
+        Process(config, drain, seconds=0.0, tell=tell).run(sockets=[listener])
 
 
 def _people(file: Path | None, token: str, user: str | None, roles: str, tenant: str) -> People:

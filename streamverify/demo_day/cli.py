@@ -24,6 +24,8 @@ error_rate = { max = 0.05 }
 [sinks]
 log = false
 """
+_LONGEST = 86_400
+"""Seconds of a replay, and questions of it: those of a day."""
 _NEEDED = "sqlalchemy alembic prometheus_client scipy.stats uvicorn starlette sse_starlette httpx2".split()
 
 
@@ -34,7 +36,7 @@ def monitor(
         typer.Option("--records", help="New SQLite file for the day; a temporary one if left out."),
     ] = None,
     visits: Annotated[
-        int, typer.Option("--visits", help="Questions that are asked on the day.", min=1)
+        int, typer.Option("--visits", help="Questions that are asked on the day.", min=1, max=_LONGEST)
     ] = 600,
     seconds: Annotated[
         float, typer.Option("--seconds", help="That the day takes at least; 0 for no pause.")
@@ -62,8 +64,8 @@ def monitor(
     from streamverify.errors import UsageError  # noqa: PLC0415 - loads pydantic
     from streamverify.monitor.alerts import read_rules  # noqa: PLC0415 - an extra
 
-    if not 0 <= seconds < float("inf"):
-        raise UsageError(f"--seconds must be 0 or more, and finite, not {seconds:g}")
+    if not 0 <= seconds <= _LONGEST:
+        raise UsageError(f"--seconds must be 0 to {_LONGEST:,}, a day of it at its own pace, not {seconds:g}")
     planned = visits_of(_day(day), visits, seed)
     file = _new_file(records)
     rules = file.with_name(f"{file.name}.alerts.toml")

@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from streamverify.demo import tokens
 from streamverify.demo_day.visits import Visit
-from streamverify.jsonl import json_text
+from streamverify.files.jsonl import json_text
 
 _AT_ONCE = 4
 """Tokens in one chunk, as busy servers send them."""

@@ -22,8 +22,8 @@ from types import MappingProxyType
 from typing import Any, NoReturn
 
 from streamverify.errors import InputFileError, UsageError
-from streamverify.jsonl import json_array, json_object, undecodable
-from streamverify.written import write_whole
+from streamverify.files.jsonl import json_array, json_object, undecodable
+from streamverify.files.written import write_whole
 
 _JOINED = "|"
 _SOURCED = re.compile(r"deepeval_source=(?P<source>.*?),deepeval_context=(?P<text>.*)", re.DOTALL)

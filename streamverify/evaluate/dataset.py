@@ -16,7 +16,7 @@ from pathlib import Path
 from streamverify.errors import UsageError
 from streamverify.evaluate.case import Case
 from streamverify.evaluate.rows import read_cases, recording_of
-from streamverify.jsonl import encodable
+from streamverify.files.jsonl import encodable
 from streamverify.types import Passage
 
 

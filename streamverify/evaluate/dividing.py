@@ -19,8 +19,8 @@ from streamverify.errors import InputFileError, UsageError
 from streamverify.evaluate.case import Case
 from streamverify.evaluate.dataset import read_dataset
 from streamverify.evaluate.rows import read_cases
-from streamverify.jsonl import json_object
-from streamverify.written import write_whole
+from streamverify.files.jsonl import json_object
+from streamverify.files.written import write_whole
 
 
 def sample(path: Path, count: int, *, seed: int, to: Path) -> int:

@@ -19,7 +19,7 @@ from streamverify.evaluate.protocol import Measured, Metric, Tools, unmet
 from streamverify.evaluate.records import CaseRecord
 from streamverify.evaluate.result import CaseResult
 from streamverify.figure import NotComputed
-from streamverify.jsonl import encodable
+from streamverify.files.jsonl import encodable
 from streamverify.policy import Policy
 from streamverify.streaming.report import up_to_halt
 from streamverify.types import Fingerprint, Passage, Report

@@ -25,7 +25,7 @@ from pydantic import Field, ValidationError
 from streamverify.errors import InputFileError, UsageError
 from streamverify.evaluate.case import Case
 from streamverify.evaluate.records import Record
-from streamverify.jsonl import undecodable
+from streamverify.files.jsonl import undecodable
 from streamverify.sentences.segmenter import SentenceSegmenter
 from streamverify.types import Sentence
 

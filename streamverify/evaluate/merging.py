@@ -23,9 +23,9 @@ from streamverify.evaluate.dataset import Dataset, read_dataset
 from streamverify.evaluate.dividing import moved
 from streamverify.evaluate.labels import Labelled, cut_off, label_of, tasks
 from streamverify.evaluate.rows import MAX_LINE, read_cases
-from streamverify.jsonl import json_object, undecodable
+from streamverify.files.jsonl import json_object, undecodable
+from streamverify.files.written import write_whole
 from streamverify.types import Label
-from streamverify.written import write_whole
 
 K = TypeVar("K", str, int)
 _FIELDS = {"case", "sentence", "label", "annotator"}

@@ -31,7 +31,7 @@ from streamverify.events import (
     StreamOpened,
     read_event,
 )
-from streamverify.jsonl import Row, json_object, undecodable
+from streamverify.files.jsonl import Row, json_object, undecodable
 from streamverify.passages import passages_from
 from streamverify.types import CitationFinding, Label, Passage
 

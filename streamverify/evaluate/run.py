@@ -27,7 +27,7 @@ from streamverify.evaluate.protocol import Measured
 from streamverify.evaluate.records import FORMAT, CaseRecord, Header, MetricRecord, Record
 from streamverify.evaluate.result import CaseResult, to_json
 from streamverify.figure import Aggregate, Figure, Interval, NotComputed, Spread
-from streamverify.written import write_whole
+from streamverify.files.written import write_whole
 
 MAX_BYTES = 1 << 30
 """Of a run's file; one of a million cases holds half of that."""

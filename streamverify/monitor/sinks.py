@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamverify.figure import NotComputed
-from streamverify.jsonl import json_text
+from streamverify.files.jsonl import json_text
 from streamverify.monitor.alerts import Alert, Sinks
 from streamverify.monitor.firing import Change
 

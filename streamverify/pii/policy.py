@@ -21,7 +21,7 @@ from streamverify.policy import (
     Tally,
     repair_plan,
 )
-from streamverify.releases import FilteringPolicy, ReleaseFilter
+from streamverify.showing.releases import FilteringPolicy, ReleaseFilter
 from streamverify.types import Sentence, Verdict
 
 

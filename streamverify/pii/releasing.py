@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from streamverify.pii.items import CONTEXT, LONGEST, PiiDetector, PiiItem, barriers, blocked, replaced
-from streamverify.releases import Release, ReleaseFilter
+from streamverify.showing.releases import Release, ReleaseFilter
 from streamverify.types import Action, Span
 
 _VERBATIM = (Action.RELEASE, Action.FLAG)

@@ -1,7 +1,7 @@
 """A report without personal data, every character else in its place.
 
 Before: a report of the live half, with the passages it quotes. After: pages, notes and files that are passed
-on. `quoting.py` hides what is quoted, here as in a stream.
+on. `showing/quoting.py` hides what is quoted, here as in a stream.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import partial
 from typing import TypeVar
 
 from streamverify.pii.items import BLOCK, PiiDetector, blocked
-from streamverify.quoting import Quoting, hidden_words, without
+from streamverify.showing.quoting import Quoting, hidden_words, without
 from streamverify.types import Citation, Finding, JudgedSentence, Passage, Replacement, Report, Verdict
 
 V = TypeVar("V", bound=Verdict)

@@ -20,8 +20,8 @@ from alembic.script import ScriptDirectory
 
 from streamverify._extras import require
 from streamverify.errors import UsageError
-from streamverify.jsonl import encodable
-from streamverify.portal import PerProcess
+from streamverify.files.jsonl import encodable
+from streamverify.streaming.portal import PerProcess
 
 DatabaseError = sa.exc.DBAPIError
 """What a database that cannot be used raises."""

@@ -26,7 +26,7 @@ from anyio.from_thread import BlockingPortal
 from streamverify._extras import require
 from streamverify.calibration import Calibration
 from streamverify.errors import ScoringError, StreamStateError, UsageError
-from streamverify.portal import PerProcess, Portal
+from streamverify.scorers.completion import UNREADABLE, text_of
 from streamverify.scorers.judge_answer import FORMATS, INSTRUCTIONS, JudgeAnswer, ResponseFormat, read_answer
 from streamverify.scorers.protocol import (
     Abort,
@@ -39,6 +39,7 @@ from streamverify.scorers.protocol import (
     WindowScore,
 )
 from streamverify.scorers.selection import LexicalIndex
+from streamverify.streaming.portal import PerProcess, Portal
 from streamverify.text.unicode import printable
 from streamverify.types import Fingerprint, Span
 
@@ -271,6 +272,8 @@ class LLMJudgeScorer:
             raise ScoringError(f"the judge did not answer within its time ({client.timeout} s)") from error
         except self._openai.OpenAIError as error:
             raise ScoringError(f"the judge cannot be reached: {error}") from error
+        except UNREADABLE as error:
+            raise ScoringError(f"the judge's answer cannot be read: {error}") from error
         return read_answer(text, len(windows))
 
     async def _complete(self, client: AsyncOpenAI, data: str) -> str:
@@ -295,10 +298,9 @@ class LLMJudgeScorer:
             response_format=FORMATS[answer_format],
             **self._sampling,
         )
-        choices = getattr(completion, "choices", None)
-        if not choices or not isinstance(choices[0].message.content, str):
+        content = text_of(completion)
+        if content is None:
             raise ScoringError("the judge's answer holds no text")
-        content: str = choices[0].message.content
         return content
 
 

@@ -72,7 +72,8 @@ def scorer_from(
 
     Raises:
         ModelNotFoundError: a text that is neither a name nor a folder. Caller.
-        UsageError: nothing of these. Caller.
+        UsageError: nothing of these; raised by the function that is returned, what `given` made is no scorer.
+            Caller.
     """
     if isinstance(given, str):
         return scorer_named(given, later=later, share=share), True
@@ -81,13 +82,23 @@ def scorer_from(
         return lambda: given, False
     factory: Any = given
     if _takes(given, 0):
-        return factory, True
+        return lambda: _made(factory), True
     if _takes(given, 2) and not isinstance(given, type):
         return lambda: _function(factory), True
     raise UsageError(
         f"{given!r} is no scorer: give a name ({', '.join(NAMES)}, or a model's folder), a scorer, a "
         "function that makes one, or a function (claim, passages) that returns a probability"
     )
+
+
+def _made(factory: Callable[[], object]) -> Scorer:
+    made = factory()
+    if not isinstance(made, Scorer):
+        raise UsageError(
+            f"a function without parameters makes a scorer, and {factory!r} made {made!r}; one that returns "
+            "a probability takes two, the claim and the texts of the passages"
+        )
+    return made
 
 
 def _takes(given: object, count: int) -> bool:

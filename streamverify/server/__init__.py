@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from streamverify._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from streamverify.redaction import Redactor
     from streamverify.server.ag_ui import AgUi
     from streamverify.server.ai_sdk import AiSdk
     from streamverify.server.app import create_app
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from streamverify.server.runs import Runs
     from streamverify.server.settings import Limits, ServeSettings
     from streamverify.server.sse import resumed, sse_response
+    from streamverify.showing.redaction import Redactor
 
 __all__ = [
     "AgUi",
@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "redaction": "Redactor",
+    "showing.redaction": "Redactor",
     "server.ag_ui": "AgUi",
     "server.ai_sdk": "AiSdk",
     "server.app": "create_app",

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any
 
 from streamverify.events import Event, StreamFailed, StreamFinished, StreamHalted, StreamOpened, TextReleased
-from streamverify.jsonl import json_text
+from streamverify.files.jsonl import json_text
 from streamverify.server.encoding import Message
 from streamverify.server.native import shown
 from streamverify.types import Passage

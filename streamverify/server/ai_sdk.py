@@ -33,7 +33,7 @@ from streamverify.events import (
     StreamOpened,
     TextReleased,
 )
-from streamverify.jsonl import json_text
+from streamverify.files.jsonl import json_text
 from streamverify.server.encoding import Message
 from streamverify.server.native import shown
 from streamverify.types import Label, Passage, Report, Sentence, Verdict

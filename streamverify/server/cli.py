@@ -12,6 +12,8 @@ from typing import Annotated
 
 import typer
 
+from streamverify.console.paths import path_from
+
 _JUDGES = "STREAMVERIFY_JUDGE_TOKEN"
 
 
@@ -34,7 +36,13 @@ def serve(
         ),
     ] = "withhold",
     passages: Annotated[
-        Path | None, typer.Option("--passages", help="JSON Lines file or folder, for requests without any.")
+        Path | None,
+        typer.Option(
+            "--passages",
+            help="JSON Lines file or folder, for requests without any.",
+            parser=path_from,
+            metavar="<path>",
+        ),
     ] = None,
     model: Annotated[
         str | None, typer.Option("--model", help="fast, accurate, cascade, an installed model, or a folder.")

@@ -13,18 +13,17 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from socket import AF_INET, AF_INET6, create_server
 
 from streamverify.errors import UsageError
 from streamverify.scorers.premise_cached import cores
 from streamverify.scorers.window_room import SHARED_BYTES
 from streamverify.server.drain import LAST_WORDS
 from streamverify.server.launch import ServeOptions, Tell
+from streamverify.server.listening import listening
 from streamverify.server.supervisor import Supervisor
 from streamverify.server.worker import Orders
 from streamverify.verifier import Verifier
 
-_BACKLOG = 2048
 _AFTER_LAST_WORDS = 15.0
 """Seconds in which a worker that stops in order has ended, once its answers have."""
 _NAME = "streamverify-windows-"
@@ -70,12 +69,7 @@ def run_crew(options: ServeOptions, count: int, tell: Tell, *, judges: str) -> i
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="streamverify-metrics-"))
             marked = partial(mark_process_dead, path=folder)
         windows = stack.enter_context(windows_folder(SHARED_BYTES, tell))
-        try:
-            family = AF_INET6 if ":" in options.host else AF_INET
-            listener = create_server((options.host, options.port), family=family, backlog=_BACKLOG)
-        except OSError as error:
-            raise UsageError(f"port {options.port} cannot be used: {error.strerror or error}") from error
-        stack.enter_context(listener)
+        listener = stack.enter_context(listening(options.host, options.port))
         orders = Orders(
             options=options,
             threads=threads_of_each(cores(), count),

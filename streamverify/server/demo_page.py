@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from streamverify.demo import Case, case_ids, load_case, replay
+from streamverify.demo import FASTEST, SLOWEST, Case, case_ids, load_case, replay
 from streamverify.errors import UsageError
 from streamverify.pii import blocked
 from streamverify.pii.policy import RedactPii
@@ -44,9 +44,6 @@ _FILES = frozenset(
 )
 
 _HEADERS = {**HEADERS, "cache-control": "no-cache"}
-
-_MIN_SPEED, _MAX_SPEED = 1.0, 10_000.0
-"""Tokens a second; slower, a replay would hold its place in the server for hours."""
 
 
 def demo_routes(verifier: Verifier, runs: Runs, shutdown: float, *, redact_pii: bool = False) -> list[Route]:
@@ -83,8 +80,8 @@ def demo_routes(verifier: Verifier, runs: Runs, shutdown: float, *, redact_pii: 
             speed = float(asked.get("speed", "40"))
         except (UsageError, ValueError) as error:
             raise bad_request(str(error)) from None
-        if speed and not _MIN_SPEED <= speed <= _MAX_SPEED:
-            span = f"{_MIN_SPEED:g} to {_MAX_SPEED:g} tokens a second"
+        if speed and not SLOWEST <= speed <= FASTEST:
+            span = f"{SLOWEST:g} to {FASTEST:g} tokens a second"
             raise bad_request(f"speed must be {span}, or 0 for all at once")
         source = replay(case.answer, speed or math.inf, first_token_after=0.4 if speed else 0.0)
         return await demo.told(source, case.sources(), options.policy(), case.question)

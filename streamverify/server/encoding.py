@@ -1,6 +1,6 @@
 """The seam for wire protocols: an encoder turns the events of one run into messages.
 
-Before: `streamverify/redaction.py` took out what the reader may not see.
+Before: `streamverify/showing/redaction.py` took out what the reader may not see.
 After: `runs.py` numbers the messages and keeps them for readers that come back.
 """
 

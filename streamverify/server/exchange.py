@@ -12,7 +12,6 @@ from typing import Any
 
 from streamverify.errors import PieceError, StreamInterruptedError
 from streamverify.events import Event
-from streamverify.redaction import Redactor
 from streamverify.server.drain import Answering
 from streamverify.server.errors import HTTPRefusal, bad_upstream
 from streamverify.server.fields import error_in
@@ -20,6 +19,7 @@ from streamverify.server.request import ProxyRequest
 from streamverify.server.response import ClientStalledError, ResponseWriter
 from streamverify.server.runs import log_failed_check
 from streamverify.server.upstream import Answer, Upstream, UpstreamError, read_json
+from streamverify.showing.redaction import Redactor
 from streamverify.stream import VerifiedStream
 from streamverify.streaming.sources import Source
 from streamverify.types import Report

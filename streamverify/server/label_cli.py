@@ -9,7 +9,6 @@ import contextlib
 import getpass
 import os
 import secrets
-import socket
 from pathlib import Path
 from typing import Annotated
 
@@ -40,6 +39,7 @@ def label(
     import uvicorn  # noqa: PLC0415 - an extra
 
     from streamverify.server.labelling import labelling_app  # noqa: PLC0415 - an extra
+    from streamverify.server.listening import listening  # noqa: PLC0415 - kept out of start-up
 
     def tell(text: str) -> None:
         typer.echo(f"streamverify: {text}", err=True)
@@ -49,10 +49,10 @@ def label(
     token = os.environ.get("STREAMVERIFY_TOKEN") or secrets.token_urlsafe(24)
     labels = LabelFile(out, name, work)
     try:
-        listener = socket.create_server(("127.0.0.1", port))
-    except OSError as error:
+        listener = listening("127.0.0.1", port)
+    except UsageError:
         labels.close()
-        raise UsageError(f"port {port} cannot be used: {error.strerror or error}") from error
+        raise
     app = labelling_app(work, labels, annotator=name, token=token)
     config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
     typer.echo(f"http://127.0.0.1:{listener.getsockname()[1]}/#{token}")

@@ -157,16 +157,19 @@ def run_server(
 
     from streamverify.server.app import create_app, verifier_for  # noqa: PLC0415 - an extra
     from streamverify.server.drain import Drain  # noqa: PLC0415 - as above
+    from streamverify.server.listening import listening  # noqa: PLC0415 - kept out of start-up
     from streamverify.server.process import Process  # noqa: PLC0415 - an extra
 
     settings = options.settings()
-    tracing = _tracing() if options.traces else None
-    recorded = page = watched = online = None
-    if options.records is not None:
-        recorded = _records(options.records, cast("Keep", options.keep))
+    tracing = recorded = page = watched = online = None
     stack = ExitStack()
     try:
-        if recorded is not None:
+        if sockets is None:
+            sockets = [stack.enter_context(listening(options.host, options.port))]
+        if options.traces:
+            tracing = _tracing()
+        if options.records is not None:
+            recorded = _records(options.records, cast("Keep", options.keep))
             online = stack.enter_context(
                 online_evaluation(options.online, recorded.database, lambda: verifier)
             )
@@ -187,14 +190,12 @@ def run_server(
         verifier = verifier_for(settings)
         config = uvicorn.Config(
             create_app(settings, verifier, drain, judging=page),
-            host=options.host,
-            port=options.port,
             log_level="warning",
             access_log=False,
             server_header=False,
         )
         server = Process(config, drain, seconds=options.drain_seconds, tell=tell, beat=beat)
-        server.run(sockets=None if sockets is None else list(sockets))
+        server.run(sockets=list(sockets))
     finally:
         _close(tracing, online, recorded, tell)
         stack.close()

@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field, RootModel
 
 from streamverify.events import Event, StreamOpened
-from streamverify.jsonl import json_text
+from streamverify.files.jsonl import json_text
 from streamverify.server.encoding import Message
 from streamverify.types import Passage
 

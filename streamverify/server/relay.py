@@ -19,12 +19,12 @@ from typing import Any, Protocol
 from streamverify.adapters import ChannelKey, Released, Translator
 from streamverify.adapters.multiplexer import ChunkMultiplexer
 from streamverify.events import Event, StreamHalted, TextReleased
-from streamverify.redaction import Redactor
 from streamverify.server.exchange import ProxyExchange
 from streamverify.server.fields import Withheld
 from streamverify.server.response import ResponseWriter
 from streamverify.server.runs import log_failed_check
 from streamverify.server.upstream import Answer
+from streamverify.showing.redaction import Redactor
 from streamverify.stream import VerifiedStream
 
 _LOG = logging.getLogger("streamverify.server")

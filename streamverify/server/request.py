@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from streamverify.context import StreamContext, context_from
 from streamverify.errors import UsageError
-from streamverify.jsonl import json_text, strict_json
+from streamverify.files.jsonl import json_text, strict_json
 from streamverify.passages import passages_from
 from streamverify.policy import (
     PLACEHOLDER,

@@ -10,7 +10,7 @@ import anyio
 from starlette.types import Message, Receive, Send
 
 from streamverify.errors import StreamInterruptedError
-from streamverify.jsonl import json_text
+from streamverify.files.jsonl import json_text
 from streamverify.server.drain import LAST_WORDS, Answering, stopping
 from streamverify.server.encoding import server_sent
 from streamverify.server.errors import HTTPRefusal

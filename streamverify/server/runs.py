@@ -32,8 +32,8 @@ from streamverify.events import (
     StreamHalted,
     TextReleased,
 )
-from streamverify.redaction import Redactor
 from streamverify.server.encoding import Encoding, frame
+from streamverify.showing.redaction import Redactor
 from streamverify.stream import VerifiedStream
 from streamverify.types import Passage
 

@@ -13,7 +13,7 @@ from typing import Any, Self, cast
 import anyio
 
 from streamverify.errors import MissingExtraError
-from streamverify.jsonl import strict_json
+from streamverify.files.jsonl import strict_json
 from streamverify.server.errors import HTTPRefusal, bad_upstream
 from streamverify.server.fields import error_in
 from streamverify.server.settings import Limits

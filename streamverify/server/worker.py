@@ -23,11 +23,11 @@ from socket import socket
 from typing import Any, Self
 
 from streamverify.errors import StreamVerifyError
-from streamverify.printing import printable
 from streamverify.scorers.named import Share
 from streamverify.server.launch import SERVES, ServeOptions, run_server
 from streamverify.server.online import OnlineOptions
 from streamverify.server.supervisor import ALIVE, STARTED, TOLD
+from streamverify.text.printing import printable
 
 FAILED = 2
 """What a worker ends with that cannot start as it was told to."""

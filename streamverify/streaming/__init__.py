@@ -2,5 +2,6 @@
 
 The only asynchronous stage. Read `pump.py` first, with `session.py` (what is shown and in which order), then
 `sources.py`, `pipe.py` and `retrieval.py` (what comes in), `preparation.py` and `workers.py` (where judging
-runs), and last `fairness.py` and `event_loop.py`.
+runs), and last `fairness.py` and `event_loop.py`. `portal.py` is a loop for callers that have none,
+`loading.py` what a verifier's streams share.
 """

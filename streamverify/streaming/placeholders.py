@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from streamverify.releases import Release
+from streamverify.showing.releases import Release
 from streamverify.types import Action, Sentence
 
 

@@ -38,9 +38,9 @@ from streamverify.events import (
     TextReleased,
 )
 from streamverify.policy import UNGROUNDED, Decision, Policy, Redact, Tally, repaired
-from streamverify.quoting import Quoting
-from streamverify.releases import FilteringPolicy, Release, ReleaseFilter, whole
 from streamverify.sentences.segmenter import Segmenter
+from streamverify.showing.quoting import Quoting
+from streamverify.showing.releases import FilteringPolicy, Release, ReleaseFilter, whole
 from streamverify.streaming.placeholders import Placeholders
 from streamverify.streaming.report import report_on
 from streamverify.streaming.settlement import Settlement, not_checked, stands, told

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from streamverify.console.outputs import refuse_unwritable
 from streamverify.errors import InputFileError, UsageError
-from streamverify.jsonl import json_object
+from streamverify.files.jsonl import json_object
 from streamverify.program import main
 from streamverify.records import Records
 from tests.console.command_line import LEXICAL

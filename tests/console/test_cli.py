@@ -112,8 +112,8 @@ def test_a_wrong_call_ends_with_status_2_and_says_so(
         (["check", "-p", "{p}", "-a", "{a}", "--calibration", "{p}"], "{p} is not a calibration file"),
         (["stream", "-p", "none.jsonl"], "none.jsonl: there is no such file or folder"),
         (["demo", "nope"], "there is no demo case 'nope'; choose one of docs,"),
-        (["demo", "--speed", "-1"], "--speed must be 0 or more, not -1"),
-        (["demo", "--speed", "nan"], "--speed must be 0 or more, not nan"),
+        (["demo", "--speed", "-1"], "--speed must be 1 or more tokens a second, or 0 for no pause, not -1"),
+        (["demo", "--speed", "nan"], "--speed must be 1 or more tokens a second, or 0 for no pause, not nan"),
         (["model", "info", "nope"], "no model at nope"),
     ],
 )

@@ -5,10 +5,11 @@ import sqlite3
 
 import pytest
 from builders import BAD, GOOD, PASSAGES, WRONG, case, verifier
+from hostile_bodies import NO_COMPLETIONS
 from hypothesis import given
 from hypothesis import strategies as st
 from judges import answered, completion, judging
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 
 from streamverify.errors import InputFileError, JudgeError, UsageError
 from streamverify.evaluate import CATALOGUE, Case, Judge, NotComputed, Tools, evaluate, plan
@@ -110,6 +111,15 @@ def test_an_answer_without_text_is_a_failure(content):
         with pytest.raises(JudgeError, match="no text"):
             judge.ask(RELEVANCE, DATA)
         assert judge.usage.untold == 1
+
+
+@pytest.mark.parametrize("body", NO_COMPLETIONS.values(), ids=NO_COMPLETIONS)
+def test_what_is_no_completion_is_a_failure_that_names_the_endpoint_and_is_not_asked_for_again(body):
+    with judging(lambda *_: Response(body, media_type="application/json")) as (judge, server):
+        with pytest.raises(JudgeError, match=r"the answer of the model at 127\.0\.0\.1:\d+ "):
+            judge.ask(RELEVANCE, DATA)
+        assert len(server.requests) == 1
+        assert (judge.usage.failed, judge.usage.prompt_tokens, judge.usage.completion_tokens) == (1, 0, 0)
 
 
 def test_hostile_texts_stay_apart_from_the_instructions():

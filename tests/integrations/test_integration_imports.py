@@ -74,7 +74,7 @@ def test_the_four_are_here():
         ("streamverify", "Verifier", False),
         ("streamverify.adapters", "Redactor", False),
         ("streamverify", "policy", True),
-        ("streamverify.redaction", "Redactor", True),
+        ("streamverify.showing.redaction", "Redactor", True),
         ("streamverify.verifier", "", True),
         ("streamverify_langchain.texts", "Shape", True),
         ("streamverify_openai.chat", "ChatTranslator", False),

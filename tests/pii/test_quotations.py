@@ -11,7 +11,7 @@ from streamverify import Flag, Passage, RedactPii, Verifier
 from streamverify.evaluate import evaluate, redacted_run
 from streamverify.events import StreamFinished
 from streamverify.pii import Recognisers, blocked, redacted_report
-from streamverify.quoting import Quoting, hidden_words, without
+from streamverify.showing.quoting import Quoting, hidden_words, without
 from streamverify.testing import ScriptedScorer, collect
 from streamverify.types import Evidence, Finding, FindingKind, Label, Verdict
 from tests.evaluate.builders import case, verifier

@@ -11,10 +11,10 @@ from streamverify import Halt, Observe, Redact, RedactPii, Repair, Verifier
 from streamverify.events import SentenceClosed, SentenceJudged, StreamOpened, TextReleased
 from streamverify.pii import PiiItem, Recognisers, marked
 from streamverify.policy import Annotate, Flag, repair_plan
-from streamverify.redaction import Redactor
 from streamverify.sentences.segmenter import SentenceSegmenter
 from streamverify.server import AgUi, AiSdk, Native
 from streamverify.server.encoding import frame
+from streamverify.showing.redaction import Redactor
 from streamverify.streaming.session import StreamState
 from streamverify.streaming.settlement import Settlement
 from streamverify.testing import ScriptedScorer, collect, pieces, stream_of

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import anyio
 import openai
 import pytest
+from hostile_bodies import NO_COMPLETIONS
 from loopback import loopback
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse, Response
@@ -280,13 +281,14 @@ def test_an_answer_of_another_shape_is_an_error_and_never_a_score(judge, make, c
         score(scorer, prepare(scorer, "Tea."), "Tea.")
 
 
-def test_a_page_that_is_no_completion_is_an_error(judge, make):
-    async def page(judge, request, body):
-        return JSONResponse({"hello": "world"})
+@pytest.mark.parametrize("body", NO_COMPLETIONS.values(), ids=NO_COMPLETIONS)
+def test_what_is_no_completion_is_an_error(judge, make, body):
+    async def page(judge, request, asked):
+        return Response(body, media_type="application/json")
 
     judge.behave = page
     scorer = make()
-    with pytest.raises(ScoringError, match="no text"):
+    with pytest.raises(ScoringError, match=r"the judge's answer (holds no text|cannot be read)"):
         score(scorer, prepare(scorer, "Tea."), "Tea.")
 
 

@@ -60,6 +60,15 @@ def test_what_is_no_scorer_is_refused_when_the_verifier_is_made(given_, error, t
         Verifier(given_)
 
 
+@pytest.mark.parametrize("made", [0.5, None, "lexical"])
+def test_a_function_that_should_make_a_scorer_and_makes_none_is_told_what_one_is(made):
+    with (
+        pytest.raises(UsageError, match="a function without parameters makes a scorer"),
+        Verifier(lambda *_: made) as verifier,
+    ):
+        verifier.check_sync("The mill is old.", ["The mill is old."])
+
+
 def test_an_async_function_is_refused():
     async def score(claim, passages): ...
 

@@ -15,8 +15,8 @@ from streamverify.console.transcript import Transcript
 from streamverify.console.views import view_for
 from streamverify.events import SentenceJudged, SentenceRevised
 from streamverify.policy import Flag, Redact
-from streamverify.redaction import Redactor
 from streamverify.server import AgUi, AiSdk, Native
+from streamverify.showing.redaction import Redactor
 from streamverify.testing import ScriptedScorer
 from streamverify.types import Label, Passage
 

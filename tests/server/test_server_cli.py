@@ -54,7 +54,10 @@ def test_importing_the_package_and_its_command_loads_no_extra():
         (["--demo", "--preset", "wrong"], "'strict', 'balanced' or 'lenient'"),
         (["--demo", "--keep", "hashes"], "--records"),
         (["--demo", "--records", "x.db", "--keep", "all"], "all"),
-        (["--demo", "--records", "/nowhere/x.db"], "cannot be opened: unable to open database file"),
+        (
+            ["--demo", "--port", "0", "--records", "/nowhere/x.db"],
+            "cannot be opened: unable to open database file",
+        ),
     ],
 )
 def test_a_server_that_cannot_be_is_refused_before_it_listens(arguments, message, monkeypatch, tmp_path):

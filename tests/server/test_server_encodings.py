@@ -27,9 +27,9 @@ from streamverify.events import (
     read_event,
 )
 from streamverify.policy import Flag, Halt, Observe, Redact
-from streamverify.redaction import MASK
 from streamverify.server import AgUi, AiSdk, Native, Redactor
 from streamverify.server.encoding import frame
+from streamverify.showing.redaction import MASK
 from streamverify.testing import ScriptedScorer, pieces, stream_of
 from streamverify.types import (
     Action,

@@ -22,6 +22,7 @@ from streamverify._extras import require
 from streamverify.errors import JudgeError, UsageError
 from streamverify.evaluate.judge.cache import AnswerCache, key_of
 from streamverify.evaluate.judge.questions import A, Question, as_data
+from streamverify.scorers.completion import UNREADABLE, text_of, tokens_of
 
 _LONGEST_WAIT = 60.0
 _AGAIN = (408, 409, 429)
@@ -190,7 +191,9 @@ class Judge:
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             place = ".".join(str(part) for part in first["loc"])
-            raise JudgeError(f"its answer is malformed: {place or 'answer'}: {first['msg']}") from None
+            raise JudgeError(
+                f"the answer of {self._where} is malformed: {place or 'answer'}: {first['msg']}"
+            ) from None
 
     def _complete(self, instructions: str, data: str) -> str:
         """The judge's text."""
@@ -208,6 +211,8 @@ class Judge:
                 problem = f"{self._where} cannot be reached: {error.__cause__ or error}"
             except self._openai.OpenAIError as error:
                 again, problem, wait = False, str(error), None
+            except UNREADABLE as error:
+                again, problem, wait = False, f"the answer of {self._where} cannot be read: {error}", None
             if not again or tried == self._retries:
                 raise JudgeError(problem)
             self._count(retries=1)
@@ -230,15 +235,14 @@ class Judge:
             response_format={"type": "json_object"},
             **self._sampling,
         )
-        used = getattr(completion, "usage", None)
+        used = tokens_of(completion)
         if used is None:
             self._count(untold=1)
         else:
-            self._count(prompt_tokens=used.prompt_tokens or 0, completion_tokens=used.completion_tokens or 0)
-        choices = getattr(completion, "choices", None)
-        if not choices or not isinstance(choices[0].message.content, str):
-            raise JudgeError("its answer holds no text")
-        content: str = choices[0].message.content
+            self._count(prompt_tokens=used[0], completion_tokens=used[1])
+        content = text_of(completion)
+        if content is None:
+            raise JudgeError(f"the answer of {self._where} holds no text")
         return content
 
 

@@ -27,9 +27,9 @@ from streamverify.evaluate.report.view import LISTED, STATES, FigureRow, State, 
 from streamverify.evaluate.result import CaseResult
 from streamverify.evaluate.run import Run
 from streamverify.figure import Aggregate, Interval, NotComputed
+from streamverify.files.written import write_whole
 from streamverify.text.styled import styled
 from streamverify.types import Report
-from streamverify.written import write_whole
 
 if TYPE_CHECKING:
     from markupsafe import Markup

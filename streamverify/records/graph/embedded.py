@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from streamverify._extras import require
 from streamverify.errors import UsageError
-from streamverify.jsonl import encodable
+from streamverify.files.jsonl import encodable
 from streamverify.records.graph.edges import EDGES, NODES
 from streamverify.records.graph.kinds import EdgeKind, Kind, NodeKind, Row
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamverify.errors import UsageError
-from streamverify.written import write_whole
+from streamverify.files.written import write_whole
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 

@@ -12,12 +12,12 @@ import anyio.lowlevel
 import pytest
 from anyio.from_thread import BlockingPortal
 
-from streamverify.portal import Portal
+from streamverify.streaming.portal import Portal
 
 INTERRUPTED = """
     import signal, sys, threading
     import anyio, anyio.lowlevel
-    from streamverify.portal import Portal
+    from streamverify.streaming.portal import Portal
 
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have left it ignored
     portal, ended = Portal(), []
