@@ -42,7 +42,7 @@ from soak_scorers import DoubleScorer, KilledScorer
 from streamverify import Verifier
 from streamverify.events import Event, StreamFailed, StreamFinished, StreamHalted
 from streamverify.observe import Observer, Opening
-from streamverify.records import Database, Records, schema, verify
+from streamverify.records import Records, schema, verify
 
 _POOLS = ("streamverify-encode", "streamverify-pass")
 """Threads of the model's pools, which begin when they are first needed and stay; one a core."""
@@ -170,7 +170,8 @@ class Soak:
         stack.callback(self.killed.close)
         self.records = Records(folder / "records.db", patience=0.2)
         self.records.database.close()
-        self.records.database = Database(folder / "records.db", busy_ms=100)  # a lock is noticed soon
+        engine = self.records.database._engines.here  # noqa: SLF001 - a lock is noticed soon
+        sa.event.listen(engine, "connect", lambda made, _: made.execute("PRAGMA busy_timeout=100"))
         options = {"verdict_timeout": 0.5, "observers": [self.watch]}
         self.recorded = Verifier(self.double, verdict_timeout=0.5, observers=[self.watch, self.records])
         self.verifiers = {
