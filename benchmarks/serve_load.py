@@ -116,17 +116,13 @@ def served(app: Starlette) -> Iterator[int]:
 @contextlib.contextmanager
 def proxied(port: int, max_lag: float | None) -> Iterator[tuple[int, int]]:
     """The proxy in a process of its own, so that its memory is its own."""
-    program = (
-        "import sys, uvicorn; from streamverify.server import ServeSettings, create_app, Limits;"
-        "lag = float(sys.argv[3]) or None;"
-        "settings = ServeSettings(upstream=sys.argv[1], max_lag=lag, limits=Limits(concurrent=500));"
-        "uvicorn.run(create_app(settings), port=int(sys.argv[2]), log_level='error')"
-    )
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         front = probe.getsockname()[1]
-    arguments = [sys.executable, "-c", program, f"http://127.0.0.1:{port}/v1", str(front), str(max_lag or 0)]
-    process = subprocess.Popen(arguments)
+    arguments = [sys.executable, "-m", "streamverify", "serve", "--upstream", f"http://127.0.0.1:{port}/v1"]
+    arguments += ["--port", str(front), "--concurrent", "500"]
+    arguments += [] if max_lag is None else ["--max-lag", str(max_lag)]
+    process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL)
     try:
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:

@@ -29,7 +29,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -42,7 +42,7 @@ from soak_scorers import DoubleScorer, KilledScorer
 from streamverify import Verifier
 from streamverify.events import Event, StreamFailed, StreamFinished, StreamHalted
 from streamverify.observe import Observer, Opening
-from streamverify.records import Database, Records, schema, verify
+from streamverify.records import Records, schema, verify
 
 _POOLS = ("streamverify-encode", "streamverify-pass")
 """Threads of the model's pools, which begin when they are first needed and stay; one a core."""
@@ -92,20 +92,30 @@ def level() -> Level:
     )
 
 
-async def settled(before: Level | None) -> Level:
+async def settled(before: Level | None, rest: Callable[[], object]) -> Level:
     """The level once it is no higher than before, or after a while as it is.
 
     With nothing before, once it has not changed for as long as the slowest check takes to end.
+
+    Args:
+        before: the level that counts.
+        rest: gives back what the next use makes anew; called before each look, because a thread may still
+            have used it since the last one.
     """
+
+    def rested() -> Level:
+        rest()
+        return level()
+
     if before is None:
-        known, since = level()[:3], time.monotonic()
+        known, since = rested()[:3], time.monotonic()
         while time.monotonic() - since < QUIET_SECONDS:
             await anyio.sleep(0.1)
-            if (now := level()[:3]) != known:
+            if (now := rested()[:3]) != known:
                 known, since = now, time.monotonic()
     until = time.monotonic() + SETTLE_SECONDS
     while True:
-        now = level()
+        now = rested()
         if (
             before is None
             or time.monotonic() > until
@@ -160,7 +170,8 @@ class Soak:
         stack.callback(self.killed.close)
         self.records = Records(folder / "records.db", patience=0.2)
         self.records.database.close()
-        self.records.database = Database(folder / "records.db", busy_ms=100)  # a lock is noticed soon
+        engine = self.records.database._engines.here  # noqa: SLF001 - a lock is noticed soon
+        sa.event.listen(engine, "connect", lambda made, _: made.execute("PRAGMA busy_timeout=100"))
         options = {"verdict_timeout": 0.5, "observers": [self.watch]}
         self.recorded = Verifier(self.double, verdict_timeout=0.5, observers=[self.watch, self.records])
         self.verifiers = {
@@ -194,6 +205,11 @@ class Soak:
         except Exception as error:  # noqa: BLE001 - told with what makes it happen again
             self.tally.broken.append(f"stream {plan.number}: {type(error).__name__}: {error}")
 
+    def rest(self) -> None:
+        """Keep neither connections, which are as many as the last disaster left, nor a process."""
+        self.records.database.close()
+        self.killed.rest()
+
     async def run(self) -> tuple[list[dict], int]:
         asked, rows, begun, done = self.asked, [], time.perf_counter(), 0
         before: Level | None = None
@@ -208,9 +224,7 @@ class Soak:
                 await self.one_round(done, count)
                 await anyio.to_thread.run_sync(self.recorded.drain_observers, 60.0)
             done += count
-            self.records.database.close()  # a pool has as many connections as the last disaster left it
-            self.killed.rest()
-            now = await settled(before)
+            now = await settled(before, self.rest)
             if before is not None:
                 for name in ("tasks", "threads", "descriptors"):
                     if getattr(now, name) > getattr(before, name):

@@ -8,6 +8,7 @@ text.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -23,10 +24,6 @@ from streamverify.types import Passage
 
 Near = tuple[int, int, int]
 """A window: position of the passage, and the range of its text in characters."""
-
-PREFIX = 5
-"""Length of the beginnings by which words can be looked up."""
-
 
 class Source(NamedTuple):
     """One text the claim may be held against."""
@@ -109,16 +106,15 @@ class SourceView:
         return _union(text.stems for text in self._texts)
 
     @cached_property
-    def _prefixes(self) -> dict[str, list[str]]:
-        groups: dict[str, list[str]] = {}
-        for word in self.words:
-            if len(word) >= PREFIX:
-                groups.setdefault(word[:PREFIX], []).append(word)
-        return groups
+    def _sorted(self) -> list[str]:
+        return sorted(self.words)
 
     def by_prefix(self, prefix: str) -> Sequence[str]:
-        """The words that begin with these `PREFIX` folded characters."""
-        return self._prefixes.get(prefix, ())
+        """The words that begin with these folded characters."""
+        first = last = bisect_left(self._sorted, prefix)
+        while last < len(self._sorted) and self._sorted[last].startswith(prefix):
+            last += 1
+        return self._sorted[first:last]
 
     @cached_property
     def initials(self) -> frozenset[str]:

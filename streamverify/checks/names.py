@@ -10,11 +10,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from streamverify.checks.index import PREFIX, SourceView
+from streamverify.checks.index import SourceView
 from streamverify.checks.units import unit_named
 from streamverify.text.sentence_ends import opens_sentence
 from streamverify.text.words import STOP_WORDS, fold, listed, stem, strip_possessive
 
+_BEGINNING = 5
+"""Letters of a beginning that a name and its adjective share."""
 _TOKEN = re.compile(
     r"--?[A-Za-z][\w-]+"  # an option of a command line
     r"|[^\W\d_][\w'’]*(?:[-./_@:&+#]+\w+)*(?:\(\))?"  # words, joined ones included
@@ -149,8 +151,8 @@ def _holds_word(part: str, view: SourceView) -> bool:
     if _is_acronym(part) and (bare.rstrip("s") in view.words or _expands(bare, view)):
         return True
     # Norway and Norwegian, Canada and Canadian: an adjective keeps most of the name.
-    return len(folded) >= PREFIX and any(
-        abs(len(other) - len(folded)) <= 4 for other in view.by_prefix(folded[:PREFIX])
+    return len(folded) >= _BEGINNING and any(
+        abs(len(other) - len(folded)) <= 4 for other in view.by_prefix(folded[:_BEGINNING])
     )
 
 

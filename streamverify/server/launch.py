@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, cast
 from streamverify._extras import require
 from streamverify.errors import UsageError
 from streamverify.policy import policy_from
+from streamverify.server.heap import give_large_blocks_back
 from streamverify.server.online import OnlineOptions, online_evaluation
 from streamverify.server.settings import LOOPBACK, Limits, ServeSettings
 
@@ -161,6 +162,7 @@ def run_server(
     from streamverify.server.process import Process  # noqa: PLC0415 - an extra
 
     settings = options.settings()
+    give_large_blocks_back()  # before anything is loaded
     tracing = recorded = page = watched = online = None
     stack = ExitStack()
     try:
