@@ -28,9 +28,15 @@ SETS = (
     ("wide", "seen", "training/sets/claimhood_wide.jsonl.gz"),
     ("varied", "seen", "training/sets/claimhood_varied.jsonl.gz"),
     ("paired", "seen", "training/sets/claimhood_paired.jsonl.gz"),
+    ("lookalikes", "seen", "training/sets/claimhood_lookalikes.jsonl.gz"),
+    ("products", "seen", "training/sets/claimhood_products.jsonl.gz"),
+    ("talk", "seen", "training/sets/claimhood_talk.jsonl.gz"),
+    ("silence", "seen", "training/sets/claimhood_silence.jsonl.gz"),
     ("heldout", "held out", "training/sets/claimhood_heldout.jsonl.gz"),
     ("wide_heldout", "held out", "training/sets/claimhood_wide_heldout.jsonl.gz"),
     ("varied_heldout", "held out", "training/sets/claimhood_varied_heldout.jsonl.gz"),
+    ("products_heldout", "held out", "training/sets/claimhood_products_heldout.jsonl.gz"),
+    ("second_heldout", "held out", "training/sets/claimhood_second_heldout.jsonl.gz"),
 )
 
 

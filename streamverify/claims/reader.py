@@ -94,7 +94,7 @@ abstention is about is put to the passages anyway; the next three are hardly eve
 name or a year too little was learned; of lead-ins more than the rules know."""
 _BAR = 0.0
 """Likewise for the other reasons."""
-_FLOOR = -2.5
+_FLOOR = -1.5
 """Log odds at which what the rules take for a claim is none. Well below even odds: a claim that nobody checks
 is worse than a courtesy that is checked, and ordinary answers are nearly all claims."""
 

@@ -171,12 +171,16 @@ FLOORS = {
     "claimhood_wide": (0.97, 0.03),
     "claimhood_varied": (0.96, 0.03),
     "claimhood_paired": (0.92, 0.04),
-    "claimhood_heldout": (0.965, 0.02),
-    "claimhood_wide_heldout": (0.93, 0.05),
-    "claimhood_varied_heldout": (0.94, 0.055),
+    "claimhood_lookalikes": (0.965, 0.02),
+    "claimhood_talk": (0.96, 0.02),
+    "claimhood_heldout": (0.965, 0.03),
+    "claimhood_wide_heldout": (0.93, 0.09),
+    "claimhood_varied_heldout": (0.945, 0.055),
+    "claimhood_products_heldout": (0.865, 0.025),
+    "claimhood_second_heldout": (0.98, 0.02),
 }
-"""Share that is right at least, and of claims lost at most: a little below what was measured. The last three
-were never fitted to; a change that lowers them is worse, one that was chosen to raise them is forbidden."""
+"""Share that is right at least, and of claims lost at most: a little below what was measured. Those
+whose names end in `heldout` were never fitted to; a change that lowers them is worse, one that was chosen to raise them is forbidden."""
 
 
 @pytest.mark.slow

@@ -77,13 +77,13 @@ def test_the_words_are_those_of_the_embedded_model():
 
 
 REFERENCE = {
-    "The fee is 40 euros.": 7.77,
-    "Thank you for your patience.": -5.86,
-    "Sorry, the elephant house reopens in March.": 8.05,
-    "Let me know if you need anything else.": -9.78,
-    "Here is what I found:": -8.44,
-    "The contract is silent on early termination.": -2.15,
-    "The contract is void on early termination.": 4.96,
+    "The fee is 40 euros.": 6.31,
+    "Thank you for your patience.": -4.17,
+    "Sorry, the elephant house reopens in March.": 5.29,
+    "Let me know if you need anything else.": -6.66,
+    "Here is what I found:": -5.36,
+    "The contract is silent on early termination.": -3.12,
+    "The contract is void on early termination.": 3.03,
 }
 """Log odds as shipped. Products of whole numbers are exact on every processor; what is computed between them
 in fractions is not, so that a step of an activation may fall on either side."""
