@@ -54,6 +54,8 @@ class _Job(Generic[T]):
     """By a thread."""
     began: float | None = None
     """`time.perf_counter` when the thread began with it."""
+    over: bool = False
+    """The thread is done with it, and the loop is about to hear of that."""
 
     def execute(self) -> None:
         self.began = time.perf_counter()
@@ -61,6 +63,7 @@ class _Job(Generic[T]):
             self.result.append(self.call())
         except BaseException as error:  # noqa: BLE001 - kept, and raised where the call is awaited
             self.error = error
+        self.over = True
 
     def fail(self, error: Exception) -> None:
         """It never ran."""
@@ -204,7 +207,9 @@ class Workers:
         waits_until = inf if patience is None else time.perf_counter() + patience
         while not job.done.is_set():
             now = time.perf_counter()
-            if timeout is not None and job.began is not None:
+            if job.over:  # a loop that is late must not make the call late
+                left = inf
+            elif timeout is not None and job.began is not None:
                 left = job.began + timeout - now
                 if left <= 0:
                     raise ScoringTimeoutError(timeout)
