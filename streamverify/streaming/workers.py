@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
-from math import inf
 from typing import Generic, NamedTuple, TypeVar
 
 import anyio
@@ -46,28 +45,28 @@ class _Job(Generic[T]):
     call: Callable[[], T]
     abort: Abort
     loop: Loop
+    started: anyio.Event = field(default_factory=anyio.Event)
     done: anyio.Event = field(default_factory=anyio.Event)
     result: list[T] = field(default_factory=list)
     error: BaseException | None = None
     given_up: bool = False
     taken: bool = False
     """By a thread."""
-    began: float | None = None
-    """`time.perf_counter` when the thread began with it."""
-    over: bool = False
-    """The thread is done with it, and the loop is about to hear of that."""
+    told: bool = False
+    """`started` was set where it was handed in, in its own loop: there was a thread for it at once."""
 
     def execute(self) -> None:
-        self.began = time.perf_counter()
+        if not self.told:
+            self.loop.call_soon(self.started.set)
         try:
             self.result.append(self.call())
         except BaseException as error:  # noqa: BLE001 - kept, and raised where the call is awaited
             self.error = error
-        self.over = True
 
     def fail(self, error: Exception) -> None:
         """It never ran."""
         self.error = error
+        self.loop.call_soon(self.started.set)
         self.loop.call_soon(self.done.set)
 
 
@@ -171,10 +170,21 @@ class Workers:
         job = _Job(call, abort, current_loop())
         self._submit(job, time.perf_counter() if since is None else since)
         try:
-            await self._ended(job, timeout, patience)
+            if patience is not None:
+                with anyio.move_on_after(patience):
+                    await job.started.wait()
+                if not job.started.is_set() and not self._taken(job):
+                    raise OverloadedError(patience)
+            if not job.started.is_set():
+                await job.started.wait()
+            with anyio.move_on_after(timeout):
+                await job.done.wait()
         finally:
             if not job.done.is_set():
                 self._give_up(job)
+        if not job.done.is_set():
+            assert timeout is not None
+            raise ScoringTimeoutError(timeout)
         if job.error is not None:
             raise job.error
         return job.result[0]
@@ -190,50 +200,22 @@ class Workers:
         for job in jobs:
             job.abort.set()
 
-    async def _ended(
-        self,
-        job: _Job[T],
-        timeout: float | None,  # noqa: ASYNC109 - as of `run`
-        patience: float | None,
-    ) -> None:
-        """Wait until a call has ended, or for as long as it may wait and run.
-
-        Nobody tells when a thread takes it up, which would wake the loop twice a call: what it may take is
-        looked up whenever it could be used up.
-
-        Raises:
-            OverloadedError, ScoringTimeoutError: as `run`.
-        """
-        waits_until = inf if patience is None else time.perf_counter() + patience
-        while not job.done.is_set():
-            now = time.perf_counter()
-            if job.over:  # a loop that is late must not make the call late
-                left = inf
-            elif timeout is not None and job.began is not None:
-                left = job.began + timeout - now
-                if left <= 0:
-                    raise ScoringTimeoutError(timeout)
-            else:
-                if patience is not None and now >= waits_until and not self._taken(job):
-                    raise OverloadedError(patience)
-                left = inf if timeout is None else timeout
-                left = left if now >= waits_until else min(left, waits_until - now)
-            with anyio.move_on_after(left):
-                await job.done.wait()
-
     def _submit(self, job: _Job[T], since: float) -> None:
         slots = self._slots.here
         with slots.lock:
             slots.push(job, since)  # type: ignore[arg-type] # the queue never looks at the result
-            self._start_if_free(slots)
+            self._start_if_free(slots, here=job)
 
     def _taken(self, job: _Job[T]) -> bool:
         with self._slots.here.lock:
             return job.taken
 
-    def _start_if_free(self, slots: _Slots) -> None:
+    def _start_if_free(self, slots: _Slots, here: object = None) -> None:
         while len(slots.running) < self._threads and (job := slots.oldest()) is not None:
             slots.running.add(job)
+            if job is here:  # waking the loop from a thread costs more than telling it now
+                job.told = True
+                job.started.set()
             if slots.resting:
                 slots.resting.pop().give(job)
                 return
