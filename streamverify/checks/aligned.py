@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from streamverify.checks.dates import Date, same
-from streamverify.checks.numbers import QuantityPool, allowances
+from streamverify.checks.numbers import allowances, equals
 from streamverify.checks.quantity import Quantity
 from streamverify.text.sentence_ends import SENTENCE_END
 from streamverify.text.words import STOP_WORDS, listed, placed_words, stems_of
@@ -38,9 +38,9 @@ _TELLING = frozenset(
     listed("without before after under over not no more all same until above below most less")
 )
 """Words of grammar that tell one case from another."""
-_CLAUSE_END = re.compile(
-    r"[;:,)–—](?=\s|$)|[\s(][–—(]|\b(?:and|but|or|while|whereas|which|who|where|if|when|unless|although|plus)\b"
-)
+_MARK = re.compile(r"[;:,)–—\s(](?:(?<=[;:,)–—])(?=\s|$)|(?<=[\s(])[–—(])")
+"""Marks at which a clause ends. Every way begins with a class of characters, to which the search skips."""
+_CONJUNCTION = re.compile(r"\b(?:and|but|or|while|whereas|which|who|where|if|when|unless|although|plus)\b")
 _PLAIN_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 
 
@@ -141,6 +141,11 @@ class Ground:
         return found * _accounted(run, middle, place, own)
 
 
+def _clause_ends(text: str) -> list[int]:
+    """Where the clauses of a text end, in order."""
+    return sorted(match.end() for pattern in (_MARK, _CONJUNCTION) for match in pattern.finditer(text))
+
+
 def _nearness(places: Sequence[float], here: float) -> float:
     index = bisect_left(places, here)
     distance = min(abs(place - here) for place in places[max(index - 1, 0) : index + 1])
@@ -177,27 +182,33 @@ def run_of(text: str, found: Iterable[tuple[int, str]]) -> Run:
         found: its words as `placed_words` finds them.
     """
     ends = [(match.end(), _SENTENCE) for match in SENTENCE_END.finditer(text)]
-    ends += [(match.end(), _CLAUSE) for match in _CLAUSE_END.finditer(text)]
+    ends += [(end, _CLAUSE) for end in _clause_ends(text)]
     ends.sort()
     ends.append((len(text) + 1, 0.0))
-    run = Run([], [], [], {}, {})
-    along, passed = 0.0, 0
+    words = _stems(found)
+    places: dict[str, list[float]] = {}
+    sentences: dict[str, int] = {}
+    alongs: list[float] = []
+    along = 0.0
+    following = iter(ends)
+    end, worth = next(following)
     inside: set[str] = set()
-    for start, root in _stems(found):
-        while ends[passed][0] <= start:
-            along += ends[passed][1]
-            if ends[passed][1] == _SENTENCE:
+    for start, root in words:
+        while end <= start:
+            along += worth
+            if worth == _SENTENCE:
                 inside = set()
-            passed += 1
+            end, worth = next(following)
         along += 1
-        run.starts.append(start)
-        run.along.append(along)
-        run.stems.append(root)
-        run.places.setdefault(root, []).append(along)
+        alongs.append(along)
+        if root in places:
+            places[root].append(along)
+        else:
+            places[root] = [along]
         if root not in inside:
             inside.add(root)
-            run.sentences[root] = run.sentences.get(root, 0) + 1
-    return run
+            sentences[root] = sentences.get(root, 0) + 1
+    return Run([start for start, _ in words], alongs, [root for _, root in words], places, sentences)
 
 
 class Reader:
@@ -205,7 +216,7 @@ class Reader:
 
     def __init__(self, text: str) -> None:
         self._words = _stems(placed_words(text))
-        self._clauses = [match.end() for match in _CLAUSE_END.finditer(text)]
+        self._clauses = _clause_ends(text)
         self.own = frozenset(root for _, root in self._words)
 
     def around(self, start: int, end: int) -> list[tuple[str, float]]:
@@ -251,10 +262,10 @@ def contrast(
 
 
 class PlacedNumber:
-    """A number of the sources: where it stands, a pool of it alone, and what it could be a rival of."""
+    """A number of the sources: where it stands, and what it could be a rival of."""
 
     def __init__(self, place: Place, quantity: Quantity) -> None:
-        self.place, self.quantity, self.pool = place, quantity, QuantityPool([quantity])
+        self.place, self.quantity = place, quantity
         self._never = quantity.implied or _PLAIN_YEAR.fullmatch(quantity.text) is not None
         self._kinds = _kinds(quantity)
 
@@ -266,15 +277,15 @@ class PlacedNumber:
 
 
 def number_places(
-    number: Quantity, named: Callable[[QuantityPool], bool], sources: Sequence[PlacedNumber]
+    number: Quantity, named: Callable[[PlacedNumber], bool], sources: Sequence[PlacedNumber]
 ) -> tuple[list[Place], list[Place]]:
     """Where the sources hold a number, and where a rival: of its kind, and not `named` by the claim."""
     holders, rivals = [], []
     allowed, kinds = allowances(number), _kinds(number)
     for other in sources:
-        if other.pool.holds_within(allowed):
+        if equals(other.quantity, allowed):
             holders.append(other.place)
-        elif other.answers(kinds, number.noun) and not named(other.pool):
+        elif other.answers(kinds, number.noun) and not named(other):
             rivals.append(other.place)
     return holders, rivals
 

@@ -58,6 +58,7 @@ _MONTHS = (
 )  # fmt: skip
 _MONTH_OF = {name: number for number, names in enumerate(_MONTHS, start=1) for name in names}
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_NOONS = {"noon": 720, "midday": 720, "midnight": 0}
 _QUARTERS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "1st": 1, "2nd": 2, "3rd": 3, "4th": 4}
 _HOURS = {
     word: number
@@ -66,8 +67,10 @@ _HOURS = {
     )
 }
 
+# The next two begin with letters, not with a border of words: the search skips to one of those letters, and
+# whether a word begins there is looked up (`_whole`). No match holds a second place where one could begin.
 _MONTH = re.compile(
-    r"\b(?P<month>Jan(?:uary)?|Feb(?:ruary)?|Ma(?:r(?:ch)?|y)|A(?:pr(?:il)?|ug(?:ust)?)|Ju(?:ne?|ly?)"
+    r"(?P<month>Jan(?:uary)?|Feb(?:ruary)?|Ma(?:r(?:ch)?|y)|A(?:pr(?:il)?|ug(?:ust)?)|Ju(?:ne?|ly?)"
     r"|Sept?(?:ember)?"
     r"|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\b\.?"
     r"(?:[\s\u00a0]+(?:the\s+)?(?P<day>\d{1,2})(?:st|nd|rd|th)?(?![\d:.]\d|\d|\s?(?:a\.?m|p\.?m|%))\b)?"
@@ -79,9 +82,8 @@ _BEFORE_MONTH = re.compile(
     re.IGNORECASE,
 )
 _WORD_LED = re.compile(
-    r"\b(?:Q(?P<quarter>[1-4])|(?P<named>[Qq]uarter)|(?P<weekday>Mon|T(?:ues|hurs)|Wednes|Fri|S(?:atur"
-    r"|un))days?"
-    r"|(?P<half>[Hh]alf past)|(?P<noon>[Nn]oon|[Mm]id(?:day|night))|(?P<clock>o['’]clock))\b"
+    r"(?:Q[1-4]|Quarter|quarter|Mondays?|Tuesdays?|Thursdays?|Wednesdays?|Fridays?|Saturdays?|Sundays?"
+    r"|Half past|half past|Noon|noon|Midday|midday|Midnight|midnight|o['’]clock)\b"
 )
 _ORDINAL_BEFORE = re.compile(r"\b(first|second|third|fourth|1st|2nd|3rd|4th)[ -]$")
 _PAST = re.compile(r" (past|to) ([a-z]+|\d{1,2})\b")
@@ -127,8 +129,16 @@ def dates(text: str) -> tuple[Date, ...]:
     return tuple(kept)
 
 
+def _whole(pattern: re.Pattern[str], text: str) -> Iterable[re.Match[str]]:
+    """What a pattern that begins with a letter finds at the beginning of words."""
+    for match in pattern.finditer(text):
+        before = text[match.start() - 1] if match.start() else " "
+        if not (before.isalnum() or before == "_"):
+            yield match
+
+
 def _named(text: str) -> Iterable[Date]:
-    for match in _MONTH.finditer(text):
+    for match in _whole(_MONTH, text):
         month = _MONTH_OF[match["month"].lower()]
         before = _BEFORE_MONTH.search(text, max(match.start() - 24, 0), match.start())
         lead = before["day"] if before else None
@@ -159,18 +169,17 @@ def _surely_month(text: str, match: re.Match[str]) -> bool:
 
 
 def _word_led(text: str) -> Iterable[Date]:
-    for match in _WORD_LED.finditer(text):
+    for match in _whole(_WORD_LED, text):
         start, end = match.span()
-        if match["weekday"]:
-            weekday = _DAYS.index(match["weekday"].lower() + "day")
-            yield Date(start, end, match[0], DateKind.WEEKDAY, weekday=weekday)
-        elif match["noon"]:
-            minute = 0 if match["noon"].lower() == "midnight" else 720
-            yield Date(start, end, match[0], DateKind.TIME, minute=minute)
-        elif match["clock"]:
+        word = match[0].lower()
+        if (day := word.removesuffix("s")) in _DAYS:
+            yield Date(start, end, match[0], DateKind.WEEKDAY, weekday=_DAYS.index(day))
+        elif word in _NOONS:
+            yield Date(start, end, match[0], DateKind.TIME, minute=_NOONS[word])
+        elif word.endswith("clock"):
             hour = _HOUR_BEFORE.search(text, max(start - 8, 0), start)
             yield from _by_hour(text, hour.start(1), end, hour[1], 0) if hour else ()
-        elif match["half"]:
+        elif word == "half past":
             hour = _HOUR.match(text, end)
             yield from _by_hour(text, start, hour.end(), hour[1], 30) if hour else ()
         else:
@@ -184,9 +193,10 @@ def _quarter(text: str, match: re.Match[str]) -> Iterable[Date]:
     if past:
         return _by_hour(text, start, past.end(), past[2], 15 if past[1] == "past" else -15)
     ordinal = _ORDINAL_BEFORE.search(text, max(start - 8, 0), start)
-    if not match["quarter"] and not ordinal:
+    told = match[0][1:] if match[0][0] == "Q" and match[0][1:].isdecimal() else ""
+    if not told and not ordinal:
         return []
-    number = int(match["quarter"]) if match["quarter"] else _QUARTERS[ordinal[1]] if ordinal else 0
+    number = int(told) if told else _QUARTERS[ordinal[1]] if ordinal else 0
     year = _YEAR_AFTER.match(text, end)
     start, end = ordinal.start() if ordinal else start, year.end() if year else end
     return [
@@ -205,10 +215,11 @@ def _by_hour(text: str, start: int, end: int, name: str, offset: int) -> list[Da
 def _digit_led(text: str) -> Iterable[Date]:
     """Dates that begin with a digit; every number is looked at once, by the readings in order."""
     for number in _NUMBER.finditer(text):
-        start = number.start()
-        if _within_word(text, start):
+        start, end = number.span()
+        readings = _READINGS.get(end - start, ())
+        if not readings or _within_word(text, start):
             continue
-        for read in (_iso, _slashed, _clock, _century, _range, _year):
+        for read in readings:
             found = read(text, start)
             if found:
                 yield from found
@@ -292,6 +303,11 @@ def _year(text: str, start: int) -> list[Date]:
     if told or (year >= 1500 and not _COUNTED.match(text, match.end())):
         return [Date(start, match.end(), match[0], DateKind.YEAR, year)]
     return []
+
+
+_SHORT = (_slashed, _clock, _century)
+_READINGS = {1: _SHORT, 2: _SHORT, 4: (_iso, _range, _year)}
+"""How to read dates that begin with a number of so many digits."""
 
 
 def spans(found: Sequence[Date]) -> list[Span]:

@@ -12,12 +12,20 @@ from dataclasses import dataclass, fields
 from functools import cache
 
 from streamverify.checks import coverage
-from streamverify.checks.aligned import CLEAR, Place, Reader, contrast, date_places, number_places
+from streamverify.checks.aligned import (
+    CLEAR,
+    Place,
+    PlacedNumber,
+    Reader,
+    contrast,
+    date_places,
+    number_places,
+)
 from streamverify.checks.dates import Date, DateKind, dates, same, spans
 from streamverify.checks.index import Near, Source, SourceIndex, SourceView
 from streamverify.checks.names import Name, missing, names
 from streamverify.checks.negation import mismatch
-from streamverify.checks.numbers import QuantityPool, allowances, derivable, reachable, rival
+from streamverify.checks.numbers import allowances, derivable, equals, reachable, rival
 from streamverify.checks.quantities import quantities
 from streamverify.checks.quantity import Quantity
 from streamverify.checks.quotes import near_miss, occurs, plain, quotations
@@ -277,8 +285,8 @@ class _Check:
         allowed = [allowances(one) for one in numbers]
 
         @cache  # each value of the claim asks it of each source
-        def named_number(pool: QuantityPool) -> bool:
-            return any(pool.holds_within(one) for one in allowed)
+        def named_number(other: PlacedNumber) -> bool:
+            return any(equals(other.quantity, one) for one in allowed)
 
         @cache
         def named_date(other: Date) -> bool:

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache, cached_property
 from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Any
@@ -48,14 +48,18 @@ REASONS = (
 _FILE = "claimhood.npz"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Weighed:
     """What the learned part makes of a sentence."""
 
     log_odds: float
     """Natural logarithm of the odds that it claims something; above 0 where that is likelier than not."""
-    reason: Reason
-    """The likeliest reason, should it claim nothing."""
+    _likeliest: Callable[[], Reason] = field(compare=False, repr=False)
+
+    @cached_property
+    def reason(self) -> Reason:
+        """The likeliest reason, should it claim nothing; weighed when asked for, which is seldom."""
+        return self._likeliest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +83,17 @@ class Linear:
         """
         places, amounts = hashed(features(text, kind, before))
         log_odds = float(self.claim[places % BUCKETS].astype(np.float32) @ amounts) * self.claim_step
+        return Weighed(log_odds, lambda: self._likeliest(places, amounts))
+
+    def _likeliest(self, places: NDArray[np.int64], amounts: NDArray[np.float32]) -> Reason:
         likely = (self.reasons[:, places % REASON_BUCKETS].astype(np.float32) @ amounts) * self.reason_steps
-        return Weighed(log_odds, REASONS[int(likely.argmax())])
+        return REASONS[int(likely.argmax())]
 
 
 def hashed(found: Mapping[str, float]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """The CRC-32 of each feature's name, and its amount."""
-    places = np.fromiter((crc32(name.encode("utf-8", "replace")) for name in found), np.int64, len(found))
-    return places, np.fromiter(found.values(), np.float32, len(found))
+    places = [crc32(name.encode("utf-8", "replace")) for name in found]
+    return np.array(places, np.int64), np.array([*found.values()], np.float32)
 
 
 def pack(weights: Linear) -> bytes:

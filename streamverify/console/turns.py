@@ -5,9 +5,10 @@ threads. Python gives a thread that waits for the lock its turn after 5 ms, long
 that is being read holds up several runs, and a processor idles. The interval is the whole process's, so only
 the program sets it, which owns its process; the library leaves it alone.
 
-So is the garbage collector's threshold. Python looks through the youngest objects whenever 700 more were made
-than freed. What reading a claim makes is freed when it is read, or is kept, and hardly ever garbage in a
-circle; the looking takes a tenth of what an evaluation costs beside the scorer.
+So are the garbage collector's thresholds. Python looks through the youngest objects whenever 700 more were
+made than freed, and each tenth time through older ones too. What reading a claim makes is freed when it is
+read, or is kept with its passages, and hardly ever garbage in a circle; the looking takes a tenth of what an
+evaluation costs beside the scorer, most of it for what is kept.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from contextlib import contextmanager
 
 TURN = 0.0005
 """Seconds."""
-YOUNG = 10_000
-"""Objects that may be made and not freed before the collector looks through them: a few megabytes."""
+YOUNG, OLDER = 20_000, 50
+"""Objects that may be made and not freed before the collector looks through them, a few megabytes; and how
+often it does so before it looks through all that came since the last time, a million objects at most."""
 
 
 @contextmanager
@@ -39,12 +41,12 @@ def short_turns() -> Iterator[None]:
 
 @contextmanager
 def rare_collections() -> Iterator[None]:
-    """Inside, the youngest objects are looked through once in `YOUNG`; after, it is as it was."""
+    """Inside, Python looks through objects once in `YOUNG`, through older ones each `OLDER`th time."""
     before = gc.get_threshold()
     if not 0 < before[0] < YOUNG:  # it is off, or rarer already
         yield
         return
-    gc.set_threshold(YOUNG, *before[1:])
+    gc.set_threshold(YOUNG, max(OLDER, before[1]), before[2])
     try:
         yield
     finally:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[\"“(`A-Z0-9])|\n+")
+# It begins with a blank in either case, so that the search skips to one.
+SENTENCE_END = re.compile(r"\s(?:(?<=[.!?]\s)\s*(?=[\"“(`A-Z0-9])|(?<=\n)\n*)")
 """The blanks between two sentences: behind a stop and before what may begin one, or a line break."""
 
 _OPENS = re.compile(r"(?:^|[.!?:;]\s+|[\n\r]\s*|[\"“«(\[]|\s[-–—]\s)$")

@@ -87,6 +87,8 @@ def placed_words(text: str) -> list[tuple[int, str]]:
     if even(text):
         folded = fold(text)
         found = [(match.start(), match[0]) for match in _word(folded).finditer(folded)]
+        if "'" not in folded:
+            return found
     else:
         found = [(match.start(), fold(match[0])) for match in WORD.finditer(text)]
     return [(start, strip_possessive(word) if "'" in word else word) for start, word in found]

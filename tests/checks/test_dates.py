@@ -109,3 +109,12 @@ def test_the_kind_is_the_finest_field():
         DateKind.TIME,
         DateKind.WEEKDAY,
     ]
+
+
+@given(
+    st.sampled_from(["May 2020", "Monday", "Q3 2021", "noon", "half past ten", "5 o'clock", "third quarter"]),
+    st.sampled_from(["x", "_", "9", "é", "Ä"]),
+)
+def test_what_stands_within_a_word_is_no_date_of_its_own(date, before):
+    assert [one.text for one in dates(f"it was {date}")] == [date]
+    assert all(one.start > 0 for one in dates(before + date))

@@ -124,7 +124,7 @@ def told(monkeypatch, *, weighed: float, network_says: float) -> Asked:
 
     class Sum:
         def weigh(self, *_: object) -> linear.Weighed:
-            return linear.Weighed(weighed, linear.REASONS[0])
+            return linear.Weighed(weighed, lambda: linear.REASONS[0])
 
     monkeypatch.setattr(linear, "installed", Sum)
     monkeypatch.setattr(network, "installed", lambda: asked)
