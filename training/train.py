@@ -170,8 +170,8 @@ def trained_groups(model: PremiseCachedEncoder, decay: float) -> list[dict[str, 
     """Trained weights with their `part` of the learning rate, which falls by `decay` with each layer down.
 
     What the lowest layers have learnt is the most general (Howard and Ruder, 2018, "Universal Language Model
-    Fine-tuning for Text Classification"). Places and the first norm count as the layer below the first; segments,
-    which a published checkpoint may lack, have the full rate, as the heads do.
+    Fine-tuning for Text Classification"). Places and the first norm count as the layer below the first;
+    segments, which a published checkpoint may lack, have the full rate, as the heads do.
     """
     count = len(model.layers)
     groups: dict[int, list[Tensor]] = {}

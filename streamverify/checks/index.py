@@ -25,6 +25,7 @@ from streamverify.types import Passage
 Near = tuple[int, int, int]
 """A window: position of the passage, and the range of its text in characters."""
 
+
 class Source(NamedTuple):
     """One text the claim may be held against."""
 

@@ -147,7 +147,9 @@ def test_the_rate_falls_with_each_layer_down():
     model.word.weight.requires_grad_(False)
     groups = trained_groups(model, 0.5)
     part_of = {id(weights): group["part"] for group in groups for weights in group["params"]}
-    parts = {name: part_of[id(weights)] for name, weights in model.named_parameters() if weights.requires_grad}
+    parts = {
+        name: part_of[id(weights)] for name, weights in model.named_parameters() if weights.requires_grad
+    }
     assert len(parts) == sum(len(group["params"]) for group in groups)
     assert parts["head.0.weight"] == parts["typ.weight"] == parts["layers.3.q.weight"] == 1
     assert [parts[f"layers.{n}.f1.bias"] for n in range(4)] == [1 / 8, 1 / 4, 1 / 2, 1]
