@@ -180,8 +180,9 @@ FLOORS = {
     "claimhood_products_heldout": (0.865, 0.025),
     "claimhood_second_heldout": (0.98, 0.02),
 }
-"""Share that is right at least, and of claims lost at most: a little below what was measured. Those whose names
-end in `heldout` were never fitted to; a change that lowers them is worse, one chosen to raise them is forbidden."""
+"""Share that is right at least, and of claims lost at most: a little below what was measured. Those
+whose names end in `heldout` were never fitted to; a change that lowers them is worse, one that was
+chosen to raise them is forbidden."""
 
 
 @pytest.mark.slow
