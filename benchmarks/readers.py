@@ -180,6 +180,7 @@ NOT_READERS: dict[str, str] = {
     "citations.metrics.citation_precision": "counts ids",
     "citations.metrics.multi_source_coverage": "counts ids",
     "claims.alike.unpack": "reads a file of the package",
+    "claims.arrays.unpacked": "reads a file of the package",
     "claims.coreference.is_possessive": "looks at one word",
     "text.words.alternatives": "makes a pattern of a table",
     "text.words.split_words": "asks its patterns, which are run by themselves",
@@ -202,6 +203,8 @@ NOT_READERS: dict[str, str] = {
     "pii.checksums.luhn": "reads a number of nineteen digits at most",
     "pii.checksums.spanish_dni": "reads a number of nine characters",
     "pii.items.replaced": "puts in what was found",
+    "text.printing.headline": "writes what `printable` has read on one line",
+    "text.printing.html_table": "writes what `printable` has read into cells",
 }
 """Public functions of these rooms that are not run, and why."""
 
