@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from streamverify.checks.dates import Date, same
-from streamverify.checks.numbers import allowances, equals
+from streamverify.checks.numbers import Allowance, QuantityPool, allowances
 from streamverify.checks.quantity import Quantity
 from streamverify.text.sentence_ends import SENTENCE_END
 from streamverify.text.words import STOP_WORDS, listed, placed_words, stems_of
@@ -269,6 +269,11 @@ class PlacedNumber:
         self._never = quantity.implied or _PLAIN_YEAR.fullmatch(quantity.text) is not None
         self._kinds = _kinds(quantity)
 
+    def within(self, allowed: Iterable[Allowance]) -> bool:
+        """Whether it is one of the values that are as good as a claim's number."""
+        # Made anew each time: kept, pools are 15 KiB of a passage full of numbers.
+        return QuantityPool([self.quantity]).holds_within(allowed)
+
     def answers(self, kinds: frozenset[str], noun: str) -> bool:
         """Whether it could answer the same question: the same dimension, or the same counted noun."""
         if self._never:
@@ -283,7 +288,7 @@ def number_places(
     holders, rivals = [], []
     allowed, kinds = allowances(number), _kinds(number)
     for other in sources:
-        if equals(other.quantity, allowed):
+        if other.within(allowed):
             holders.append(other.place)
         elif other.answers(kinds, number.noun) and not named(other):
             rivals.append(other.place)

@@ -17,7 +17,6 @@ _EXACT = 1e-6
 """Relative difference below which two numbers are one: floating point, not rounding."""
 _CONVERTED = 0.02
 """Relative difference that a conversion between metric and customary units is allowed."""
-_DEGREES = frozenset({"celsius", "fahrenheit"})
 _DERIVED_FROM = 40
 """Most numbers that are combined when looking for a sum or a difference: the work is quadratic."""
 
@@ -73,7 +72,7 @@ class QuantityPool:
             other, allowed.base_low * (1 - _CONVERTED), allowed.base_high * (1 + _CONVERTED)
         ):
             return True
-        return dimension in _DEGREES and self._holds_temperature(allowed.reading)
+        return dimension in {"celsius", "fahrenheit"} and self._holds_temperature(allowed.reading)
 
     def _holds_temperature(self, reading: NumberReading) -> bool:
         if reading.dimension == "celsius":
@@ -81,30 +80,6 @@ class QuantityPool:
             return _any_between(self._bases.get(("fahrenheit", False), ()), degrees - 1, degrees + 1)
         degrees = (reading.value - 32) / 1.8
         return _any_between(self._bases.get(("celsius", True), ()), degrees - 0.6, degrees + 0.6)
-
-
-def equals(source: Quantity, allowed: Iterable[Allowance]) -> bool:
-    """What a `QuantityPool` of one source number would say, without one."""
-    return any(_equals(source, one) for one in allowed)
-
-
-def _equals(source: Quantity, allowed: Allowance) -> bool:
-    dimension, low, high = allowed.reading.dimension, allowed.low, allowed.high
-    for reading in source.readings:
-        if not dimension:
-            if low <= reading.value <= high:
-                return True
-        elif reading.dimension == dimension:
-            slack = 0.0 if reading.metric == allowed.reading.metric else _CONVERTED
-            if allowed.base_low * (1 - slack) <= reading.base <= allowed.base_high * (1 + slack):
-                return True
-        elif (not reading.dimension and reading.metric and low <= reading.base <= high) or (
-            reading.dimension in _DEGREES
-            and dimension in _DEGREES
-            and QuantityPool([source]).holds_within([allowed])
-        ):
-            return True
-    return False
 
 
 def allowances(quantity: Quantity) -> tuple[Allowance, ...]:

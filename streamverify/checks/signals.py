@@ -25,7 +25,7 @@ from streamverify.checks.dates import Date, DateKind, dates, same, spans
 from streamverify.checks.index import Near, Source, SourceIndex, SourceView
 from streamverify.checks.names import Name, missing, names
 from streamverify.checks.negation import mismatch
-from streamverify.checks.numbers import allowances, derivable, equals, reachable, rival
+from streamverify.checks.numbers import allowances, derivable, reachable, rival
 from streamverify.checks.quantities import quantities
 from streamverify.checks.quantity import Quantity
 from streamverify.checks.quotes import near_miss, occurs, plain, quotations
@@ -286,7 +286,7 @@ class _Check:
 
         @cache  # each value of the claim asks it of each source
         def named_number(other: PlacedNumber) -> bool:
-            return any(equals(other.quantity, one) for one in allowed)
+            return any(other.within(one) for one in allowed)
 
         @cache
         def named_date(other: Date) -> bool:

@@ -110,8 +110,8 @@ def _weighed(
     from streamverify.claims import linear, network  # noqa: PLC0415 - they load numpy and the runtime
 
     before = previous[-1].text if previous else ""
-    found = linear.installed().weigh(sentence.text, sentence.kind, before)
-    log_odds = found.log_odds
+    weights = linear.installed()
+    log_odds = weights.log_odds(sentence.text, sentence.kind, before)
     if abs(log_odds) < _DOUBT:
         log_odds += network.installed().log_odds(sentence.text)
     bar = _FLOOR if ruled.reason is None else _BARS.get(ruled.reason, _BAR)
@@ -122,7 +122,8 @@ def _weighed(
     if ruled.claim is not None:
         if len(text.text.split()) == 1 or conversation.adds_fact(text.text):
             return ruled  # a word may be the whole answer; a fact behind a courtesy is never lost
-        return ClaimReading(None, found.reason, abstains=found.reason is Reason.ABSTENTION)
+        reason = weights.reason(sentence.text, sentence.kind, before)
+        return ClaimReading(None, reason, abstains=reason is Reason.ABSTENTION)
     item = sentence.kind is SentenceKind.LIST_ITEM or is_item(sentence.text)
     text = _in_context(_without_frame(text), item, previous, markers)
     return ClaimReading(Claim(text.text, text.offsets)) if _own(text) else ruled

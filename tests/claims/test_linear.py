@@ -37,8 +37,8 @@ def test_weights_come_back_from_their_file_and_the_file_is_always_the_same():
     packed = linear.pack(weights())
     again = linear.unpack(packed)
     assert linear.pack(again) == packed
-    found, known = again.weigh("The fee is 40 euros."), weights().weigh("The fee is 40 euros.")
-    assert (found.log_odds, found.reason) == (known.log_odds, known.reason)
+    text = "The fee is 40 euros."
+    assert (again.log_odds(text), again.reason(text)) == (weights().log_odds(text), weights().reason(text))
 
 
 def test_the_installed_weights_are_small_and_checked():
@@ -112,9 +112,9 @@ def test_a_feature_has_the_same_place_in_every_process():
 def test_any_text_has_features_and_finite_odds(text, before):
     found = features(text, before=before)
     assert all(math.isfinite(amount) for amount in found.values())
-    weighed = linear.installed().weigh(text, before=before)
-    assert math.isfinite(weighed.log_odds)
-    assert weighed.reason in REASONS
+    learned = linear.installed()
+    assert math.isfinite(learned.log_odds(text, before=before))
+    assert learned.reason(text, before=before) in REASONS
 
 
 def test_a_long_text_has_no_more_features_than_its_bounds_allow():

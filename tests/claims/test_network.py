@@ -123,8 +123,11 @@ def told(monkeypatch, *, weighed: float, network_says: float) -> Asked:
     asked = Asked(network_says)
 
     class Sum:
-        def weigh(self, *_: object) -> linear.Weighed:
-            return linear.Weighed(weighed, lambda: linear.REASONS[0])
+        def log_odds(self, *_: object) -> float:
+            return weighed
+
+        def reason(self, *_: object) -> linear.Reason:
+            return linear.REASONS[0]
 
     monkeypatch.setattr(linear, "installed", Sum)
     monkeypatch.setattr(network, "installed", lambda: asked)
