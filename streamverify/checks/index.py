@@ -18,12 +18,16 @@ from streamverify.checks.dates import Date, DatePool
 from streamverify.checks.negation import Statement
 from streamverify.checks.numbers import QuantityPool
 from streamverify.checks.quantity import Quantity
-from streamverify.checks.source_text import SourceText
+from streamverify.checks.source_text import SourceText, Stretch
 from streamverify.checks.versions import Versions
 from streamverify.types import Passage
 
 Near = tuple[int, int, int]
 """A window: position of the passage, and the range of its text in characters."""
+
+ALIGNED_WHOLE = 20_000
+"""Characters of all sources up to which values are aligned within all of them, so that all are read for them;
+above, within the near ones only."""
 
 
 class Source(NamedTuple):
@@ -36,6 +40,10 @@ class Source(NamedTuple):
     """Where `text` begins in the passage's text; -1 for a title or the question."""
 
 
+def _alone(source: Source) -> SourceText:
+    return SourceText(source.text)
+
+
 class SourceView:
     """Numbers, dates and words of some source texts; each kind is extracted on first use.
 
@@ -44,9 +52,10 @@ class SourceView:
         read: gives what a text holds; a view whose texts others have too is given one that remembers.
     """
 
-    def __init__(self, sources: Sequence[Source], read: Callable[[str], SourceText] = SourceText) -> None:
+    def __init__(self, sources: Sequence[Source], read: Callable[[Source], SourceText] = _alone) -> None:
         self.sources = tuple(sources)
-        self._texts = [read(source.text) for source in self.sources]
+        self.texts = tuple(read(source) for source in self.sources)
+        """What each of `sources` holds."""
 
     @cached_property
     def dates(self) -> tuple[tuple[Source, Date], ...]:
@@ -60,7 +69,7 @@ class SourceView:
 
     @property
     def _pairs(self) -> Iterable[tuple[Source, SourceText]]:
-        return zip(self.sources, self._texts, strict=True)
+        return zip(self.sources, self.texts, strict=True)
 
     @cached_property
     def quantity_pool(self) -> QuantityPool:
@@ -99,12 +108,12 @@ class SourceView:
     @cached_property
     def words(self) -> frozenset[str]:
         """Folded words, possessive endings taken off."""
-        return _union(text.words for text in self._texts)
+        return _union(text.words for text in self.texts)
 
     @cached_property
     def stems(self) -> frozenset[str]:
         """Stems of `words`."""
-        return _union(text.stems for text in self._texts)
+        return _union(text.stems for text in self.texts)
 
     @cached_property
     def _sorted(self) -> list[str]:
@@ -120,12 +129,12 @@ class SourceView:
     @cached_property
     def initials(self) -> frozenset[str]:
         """Initials of every run of capitalised words, folded: "who" for World Health Organization."""
-        return _union(text.initials for text in self._texts)
+        return _union(text.initials for text in self.texts)
 
     @cached_property
     def acronyms(self) -> str:
         """First letters of all words in a row: an acronym's expansion shows as the acronym."""
-        return "".join(text.acronyms + " " for text in self._texts)
+        return "".join(text.acronyms + " " for text in self.texts)
 
     @cached_property
     def size(self) -> int:
@@ -144,17 +153,17 @@ class SourceView:
     @cached_property
     def stem_runs(self) -> tuple[tuple[str, ...], ...]:
         """For each text the stems of its content words in order."""
-        return tuple(text.stem_run for text in self._texts)
+        return tuple(text.stem_run for text in self.texts)
 
     @cached_property
     def folded(self) -> tuple[str, ...]:
         """Each text folded, for exact look-ups of identifiers."""
-        return tuple(text.folded for text in self._texts)
+        return tuple(text.folded for text in self.texts)
 
     @cached_property
     def plain(self) -> tuple[str, ...]:
         """The words of each text, for look-ups of quotations."""
-        return tuple(text.plain for text in self._texts)
+        return tuple(text.plain for text in self.texts)
 
     @cached_property
     def plain_sentences(self) -> frozenset[str]:
@@ -182,7 +191,8 @@ class SourceIndex:
         texts = [Source(position, passage.text, 0) for position, passage in enumerate(self.passages)]
         # Answers return to the same few windows sentence after sentence, in other company.
         self._read = lru_cache(maxsize=256)(SourceText)
-        self.everything = SourceView([*texts, *self._titles, *asked], self._read)
+        self._stretch = lru_cache(maxsize=256)(self._make_stretch)
+        self.everything = SourceView([*texts, *self._titles, *asked], lambda source: self._read(source.text))
         self.versions = Versions(self.passages, self._read)
         self._view = lru_cache(maxsize=64)(self._make_view)
 
@@ -204,4 +214,16 @@ class SourceIndex:
             Source(passage, self.passages[passage].text[start:end], start) for passage, start, end in windows
         ]
         titles = [title for title in self._titles if title.passage in inside]
-        return SourceView([*texts, *titles, *self._asked], self._read)
+        return SourceView([*texts, *titles, *self._asked], self._text_of)
+
+    def _text_of(self, source: Source) -> SourceText:
+        """What a source of a narrow view holds; of a window, from its passage if that is read anyway."""
+        if source.offset < 0 or self.everything.size > ALIGNED_WHOLE:
+            return self._read(source.text)
+        return self._stretch(source)
+
+    def _make_stretch(self, source: Source) -> SourceText:
+        whole = self.everything.texts[source.passage]
+        if len(source.text) == len(whole.text):
+            return whole
+        return Stretch(whole, source.offset, source.offset + len(source.text))

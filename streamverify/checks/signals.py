@@ -22,7 +22,7 @@ from streamverify.checks.aligned import (
     number_places,
 )
 from streamverify.checks.dates import Date, DateKind, dates, same, spans
-from streamverify.checks.index import Near, Source, SourceIndex, SourceView
+from streamverify.checks.index import ALIGNED_WHOLE, Near, Source, SourceIndex, SourceView
 from streamverify.checks.names import Name, missing, names
 from streamverify.checks.negation import mismatch
 from streamverify.checks.numbers import allowances, derivable, reachable, rival
@@ -40,9 +40,6 @@ _EXAMPLE = re.compile(
 
 _ASSUMED = re.compile(r"\b(?:if|when|suppose|supposing|assuming|had|were|should)\b[^,;.]*$", re.IGNORECASE)
 """What stands before a value that the claim supposes and does not state."""
-
-ALIGNED_WHOLE = 20_000
-"""Characters of all sources above which values are aligned within the near ones only."""
 
 READ_CLOSELY = 200_000
 """Characters of near sources above which word order and polarity are not compared: give windows."""

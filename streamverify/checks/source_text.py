@@ -7,8 +7,11 @@ texts hold. Each kind of thing is read when it is first asked for; the words are
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
+from typing import TypeVar
 
 from streamverify.checks.aligned import Run, run_of
 from streamverify.checks.dates import Date, dates, spans
@@ -27,6 +30,8 @@ from streamverify.text.words import (
     without_possessives,
 )
 from streamverify.types import Span
+
+V = TypeVar("V", Date, Quantity)
 
 _CAPITALISED = re.compile(r"\b[A-Z][\w'’-]*+")
 _JOINT = re.compile(r"\s++(?:(?:of|the|and|for|on|in|de|la|du|&)\s++)?")
@@ -119,6 +124,38 @@ class SourceText:
         """The words of each of its sentences that has three or more."""
         found = (plain(sentence.text) for sentence in self.statements)
         return frozenset(words for words in found if words.count(" ") > LEAST_WORDS)
+
+
+class Stretch(SourceText):
+    """A stretch of a longer text that is read anyway: its numbers and dates are taken from there.
+
+    They are those that stand in it whole, understood with what stands around the stretch.
+    """
+
+    def __init__(self, whole: SourceText, start: int, end: int) -> None:
+        super().__init__(whole.text[start:end])
+        self._whole, self._start, self._end = whole, start, end
+
+    @cached_property
+    def dates(self) -> tuple[Date, ...]:
+        """The dates of the longer text that stand in it."""
+        return self._moved(self._whole.dates)
+
+    @cached_property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """The numbers of the longer text that stand in it."""
+        return self._moved(self._whole.quantities)
+
+    def _moved(self, found: Sequence[V]) -> tuple[V, ...]:
+        start, end = self._start, self._end
+        inside = found[bisect_left(found, start, key=_start_of) : bisect_left(found, end, key=_start_of)]
+        return tuple(
+            [replace(one, start=one.start - start, end=one.end - start) for one in inside if one.end <= end]
+        )
+
+
+def _start_of(value: Date | Quantity) -> int:
+    return value.start
 
 
 def _not_years(found: Sequence[Date]) -> list[Span]:
