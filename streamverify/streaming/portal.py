@@ -111,13 +111,17 @@ class Portal:
         return task.result()
 
     def start(self) -> BlockingPortal:
-        """The running loop's portal, for tasks that nobody waits for at once."""
+        """The running loop's portal, for tasks that nobody waits for at once.
+
+        Raises:
+            OSError, RuntimeError: the system has no descriptors, or no thread, for a loop. Operator.
+        """
         running = self._running.here
         with running.lock:
             if running.portal is None:
                 started: Future[BlockingPortal] = Future()
                 running.thread = threading.Thread(
-                    target=anyio.run, args=(_serve, started), name=self._name, daemon=True
+                    target=_loop, args=(started,), name=self._name, daemon=True
                 )
                 running.thread.start()
                 running.portal = started.result()
@@ -131,6 +135,16 @@ class Portal:
         if portal is not None and thread is not None:
             portal.call(portal.stop, True)
             thread.join()
+
+
+def _loop(started: Future[BlockingPortal]) -> None:
+    """Run the loop; where there is none, whoever waits for it is told why and does not wait for ever."""
+    try:
+        anyio.run(_serve, started)
+    except BaseException as error:
+        if started.done():
+            raise
+        started.set_exception(error)
 
 
 async def _serve(started: Future[BlockingPortal]) -> None:

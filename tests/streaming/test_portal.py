@@ -78,3 +78,29 @@ def test_an_interruption_on_the_way_to_the_loop_leaves_nothing_running(where):
         assert portal.run(anyio.lowlevel.checkpoint) is None
     finally:
         portal.close()
+
+
+NO_DESCRIPTORS = """
+    import os, resource
+    import anyio, anyio.lowlevel, anyio._backends._asyncio  # files that are read later need descriptors
+    from streamverify.streaming.portal import Portal
+
+    async def done():
+        return "and goes on"
+
+    portal, (soft, hard) = Portal(), resource.getrlimit(resource.RLIMIT_NOFILE)
+    # The lowest free descriptor is the first that is refused.
+    resource.setrlimit(resource.RLIMIT_NOFILE, (os.dup(0), hard))
+    try:
+        portal.run(done)
+    except OSError as error:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        print(error.strerror, portal.run(done))
+"""
+
+
+def test_a_process_without_descriptors_for_a_loop_is_told_so_and_does_not_wait_for_ever():
+    script = textwrap.dedent(NO_DESCRIPTORS)
+    command = [sys.executable, "-c", script]
+    told = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert told.stdout == "Too many open files and goes on\n", told.stderr
