@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from streamverify.claims.released import released
 from streamverify.errors import ModelContractError
+from streamverify.scorers.freed import give_back
 from streamverify.scorers.model_files import ModelFiles
 from streamverify.scorers.onnx_fields import held_numbers
 from streamverify.scorers.protocol import Abort
@@ -83,6 +84,7 @@ class Network:
             raise ModelContractError(f"{folder / FILE} takes and gives something else: {signature}")
         self._words = Words(files.graph)
         self._tokenizer = read_tokenizer(files.tokenizer)
+        give_back()
 
     def log_odds(self, text: str) -> float:
         """Natural logarithm of the odds that a sentence claims something; blocking, about a millisecond.
