@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import NamedTuple
 
 from streamverify.checks.aligned import Ground, Place, PlacedNumber
@@ -181,20 +181,12 @@ class SourceIndex:
     def __init__(self, passages: Sequence[Passage], *, question: str | None = None) -> None:
         self.passages = tuple(passages)
         self.question = question
-        self._titles = [
-            Source(position, passage.title, -1)
-            for position, passage in enumerate(self.passages)
-            if passage.title
-        ]
-        asked = [Source(-1, question, -1)] if question else []
-        self._asked = asked
-        texts = [Source(position, passage.text, 0) for position, passage in enumerate(self.passages)]
-        # Answers return to the same few windows sentence after sentence, in other company.
-        self._read = lru_cache(maxsize=256)(SourceText)
-        self._stretch = lru_cache(maxsize=256)(self._make_stretch)
-        self.everything = SourceView([*texts, *self._titles, *asked], lambda source: self._read(source.text))
-        self.versions = Versions(self.passages, self._read)
-        self._view = lru_cache(maxsize=64)(self._make_view)
+        self._narrow = _Narrow(self.passages, question)
+        self.everything = self._narrow.everything
+        self.versions = Versions(self.passages, self._narrow.read)
+        # The function is another object's: what remembers its own method is freed by the collector alone, and
+        # an index holds some hundred thousand characters' worth of small objects.
+        self._view = lru_cache(maxsize=64)(self._narrow.view)
 
     def name(self, passage: int) -> str:
         """How a finding calls a passage: its id, or the question."""
@@ -208,10 +200,29 @@ class SourceIndex:
         key = tuple(sorted(set(windows)))
         return self._view(key) if key else self.everything
 
-    def _make_view(self, windows: tuple[Near, ...]) -> SourceView:
+
+class _Narrow:
+    """Makes views, of everything and of some windows; remembers what their texts hold."""
+
+    def __init__(self, passages: Sequence[Passage], question: str | None) -> None:
+        self._passages = passages
+        self._titles = [
+            Source(position, passage.title, -1)
+            for position, passage in enumerate(passages)
+            if passage.title
+        ]
+        self._asked = [Source(-1, question, -1)] if question else []
+        texts = [Source(position, passage.text, 0) for position, passage in enumerate(passages)]
+        # Answers return to the same few windows sentence after sentence, in other company.
+        self.read = read = lru_cache(maxsize=256)(SourceText)
+        self.everything = SourceView([*texts, *self._titles, *self._asked], lambda source: read(source.text))
+        self._stretch = lru_cache(maxsize=256)(partial(_stretch, self.everything))
+
+    def view(self, windows: tuple[Near, ...]) -> SourceView:
+        """Of these windows, the titles of their passages and the question."""
         inside = {passage for passage, _, _ in windows}
         texts = [
-            Source(passage, self.passages[passage].text[start:end], start) for passage, start, end in windows
+            Source(passage, self._passages[passage].text[start:end], start) for passage, start, end in windows
         ]
         titles = [title for title in self._titles if title.passage in inside]
         return SourceView([*texts, *titles, *self._asked], self._text_of)
@@ -219,11 +230,12 @@ class SourceIndex:
     def _text_of(self, source: Source) -> SourceText:
         """What a source of a narrow view holds; of a window, from its passage if that is read anyway."""
         if source.offset < 0 or self.everything.size > ALIGNED_WHOLE:
-            return self._read(source.text)
+            return self.read(source.text)
         return self._stretch(source)
 
-    def _make_stretch(self, source: Source) -> SourceText:
-        whole = self.everything.texts[source.passage]
-        if len(source.text) == len(whole.text):
-            return whole
-        return Stretch(whole, source.offset, source.offset + len(source.text))
+
+def _stretch(everything: SourceView, source: Source) -> SourceText:
+    whole = everything.texts[source.passage]
+    if len(source.text) == len(whole.text):
+        return whole
+    return Stretch(whole, source.offset, source.offset + len(source.text))

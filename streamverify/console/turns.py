@@ -7,8 +7,9 @@ the program sets it, which owns its process; the library leaves it alone.
 
 So are the garbage collector's thresholds. Python looks through the youngest objects whenever 700 more were
 made than freed, and each tenth time through older ones too. What reading a claim makes is freed when it is
-read, or is kept with its passages, and hardly ever garbage in a circle; the looking takes a tenth of what an
-evaluation costs beside the scorer, most of it for what is kept.
+read, or is kept with its passages until others take their place, and is never garbage in a circle
+(`tests/judging/test_known_premises.py`); the looking takes a tenth of what an evaluation costs beside the
+scorer, most of it for what is kept.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from contextlib import contextmanager
 
 TURN = 0.0005
 """Seconds."""
-YOUNG, OLDER = 20_000, 50
-"""Objects that may be made and not freed before the collector looks through them, a few megabytes; and how
-often it does so before it looks through all that came since the last time, a million objects at most."""
+YOUNG, OLDER = 200_000, 50
+"""Objects that may be made and not freed before the collector looks through them, some twenty megabytes; and
+how often it does so before it looks through all that came since the last time."""
 
 
 @contextmanager

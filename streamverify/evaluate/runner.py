@@ -64,8 +64,9 @@ def evaluate(
         embedder: for metrics that compare meanings.
         judge: for metrics that ask.
         out: journal; where it exists and is of the same evaluation, what it holds is not done again.
-        workers: cases at once; one more than there are processors if None, since a case that is begun or
-            written down leaves them free.
+        workers: cases at once; as many as there are processors if None. The scorer takes one sentence more
+            than that, so that a case that is begun or written down leaves none of them free for long; a third
+            case on two of them only has more threads wait for the interpreter.
         progress: told after each case.
 
     Raises:
@@ -141,7 +142,7 @@ async def evaluate_async(
     )
     job = _Job(examiner, begun.journal, progress, len(begun.dataset))
     try:
-        await job.run(begun.dataset, workers if workers is not None else (os.cpu_count() or 1) + 1)
+        await job.run(begun.dataset, workers if workers is not None else os.cpu_count() or 1)
         return Run(begun.header, await anyio.to_thread.run_sync(begun.journal.finish))
     except BaseException:
         begun.journal.close()

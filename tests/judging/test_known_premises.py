@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -9,8 +11,11 @@ from hypothesis import strategies as st
 
 from streamverify import Passage, Verifier
 from streamverify.judging.known_premises import KnownPremises
+from streamverify.judging.premises import PreparedPremises
+from streamverify.judging.score_cache import ScoreCache
 from streamverify.scorers.lexical import LexicalScorer
 from streamverify.scorers.premise_cached import PremiseCachedScorer
+from streamverify.scorers.protocol import Abort, Claim
 
 texts = st.text("ab ", min_size=1, max_size=4)
 passages = st.lists(st.builds(Passage, id=texts, text=texts, title=st.none() | texts), max_size=3)
@@ -109,3 +114,22 @@ def test_windows_that_left_the_cache_are_encoded_again_and_score_the_same():
     assert late.work.windows_from_cache == 0
     assert verdicts(first) == verdicts(late)
     scorer.close()
+
+
+@pytest.mark.parametrize("kind", [LexicalScorer, PremiseCachedScorer])
+def test_what_nobody_keeps_is_freed_without_the_garbage_collector(kind):
+    """Indices hold hundreds of thousands of small objects, and an evaluation lets the collector look rarely."""
+    scorer = kind()
+    said = "Mill {} was built on 3 March 18{:02d} by 40 workers. It does not grind barley for \"Old Umm\"."
+    known = [Passage(f"p{at}", said.format(at, at), title=f"Mill {at}") for at in range(5)]
+    gc.disable()
+    try:
+        premises = PreparedPremises(scorer, known, "When was it built?", Abort(), ScoreCache())
+        for text in ("Mill 3 was built in 1804 by 45 workers, not in March 1998.", 'It grinds "oats" for Umm.'):
+            premises.measure(Claim(text), Abort())
+        kept = [weakref.ref(one) for one in (premises, premises._index, premises.finder)]
+        del premises
+        assert [one() for one in kept] == [None, None, None]
+    finally:
+        gc.enable()
+        scorer.close()
