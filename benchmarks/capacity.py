@@ -102,7 +102,7 @@ def measured_hits(exponent: float, seed: int, *, sets: int = 60, held_sets: int 
 POINTS = ((1, 100), (4, 50), (16, 20))
 """Streams and tokens a second of rows of overhead.json to which the simulation is held."""
 CROWDED = 8
-"""Streams that begin together above which two cores encode for seconds, so that only the median is compared."""
+"""Streams that begin together above which two cores encode for seconds: only the median is compared."""
 
 
 def points(costs: Costs) -> list[dict[str, float]]:

@@ -1,9 +1,9 @@
 """What happens to one stream of the soak, by its number and the seed, and what must hold of it all the same.
 
 Whatever the source, the reader and the scorer do: the sentences of the report are the answer; text that flows
-is the source's, to the character; under `annotate` it is that but for the markers; under `redact` nothing that
-a rejected or unchecked sentence claims is released, and every supported sentence is. A source that breaks off
-before the verb leaves a sentence that claims nothing, which passes as such.
+is the source's, to the character; under `annotate` it is that but for the markers; under `redact` nothing
+that a rejected or unchecked sentence claims is released, and every supported sentence is. A source that
+breaks off before the verb leaves a sentence that claims nothing, which passes as such.
 """
 
 from __future__ import annotations

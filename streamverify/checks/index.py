@@ -207,9 +207,7 @@ class _Narrow:
     def __init__(self, passages: Sequence[Passage], question: str | None) -> None:
         self._passages = passages
         self._titles = [
-            Source(position, passage.title, -1)
-            for position, passage in enumerate(passages)
-            if passage.title
+            Source(position, passage.title, -1) for position, passage in enumerate(passages) if passage.title
         ]
         self._asked = [Source(-1, question, -1)] if question else []
         texts = [Source(position, passage.text, 0) for position, passage in enumerate(passages)]

@@ -120,9 +120,7 @@ class Portal:
         with running.lock:
             if running.portal is None:
                 started: Future[BlockingPortal] = Future()
-                running.thread = threading.Thread(
-                    target=_loop, args=(started,), name=self._name, daemon=True
-                )
+                running.thread = threading.Thread(target=_loop, args=(started,), name=self._name, daemon=True)
                 running.thread.start()
                 running.portal = started.result()
             return running.portal

@@ -118,14 +118,17 @@ def test_windows_that_left_the_cache_are_encoded_again_and_score_the_same():
 
 @pytest.mark.parametrize("kind", [LexicalScorer, PremiseCachedScorer])
 def test_what_nobody_keeps_is_freed_without_the_garbage_collector(kind):
-    """Indices hold hundreds of thousands of small objects, and an evaluation lets the collector look rarely."""
+    """Indices hold a great many small objects, and an evaluation lets the collector look rarely."""
     scorer = kind()
-    said = "Mill {} was built on 3 March 18{:02d} by 40 workers. It does not grind barley for \"Old Umm\"."
+    said = 'Mill {} was built on 3 March 18{:02d} by 40 workers. It does not grind barley for "Old Umm".'
     known = [Passage(f"p{at}", said.format(at, at), title=f"Mill {at}") for at in range(5)]
     gc.disable()
     try:
         premises = PreparedPremises(scorer, known, "When was it built?", Abort(), ScoreCache())
-        for text in ("Mill 3 was built in 1804 by 45 workers, not in March 1998.", 'It grinds "oats" for Umm.'):
+        for text in (
+            "Mill 3 was built in 1804 by 45 workers, not in March 1998.",
+            'It grinds "oats" for Umm.',
+        ):
             premises.measure(Claim(text), Abort())
         kept = [weakref.ref(one) for one in (premises, premises._index, premises.finder)]
         del premises
