@@ -34,7 +34,10 @@ LAYERS = (
         "what a learned part runs in",
         {"scorers.onnx_fields", "scorers.onnx_runtime", "scorers.model_files", "scorers.known_words"},
     ),
-    ("how it is run, on which tokens", {"scorers.runtime", "scorers.signed_weights", "scorers.tokens"}),
+    (
+        "how it is run, on which tokens",
+        {"scorers.runtime", "scorers.signed_weights", "scorers.tokens", "scorers.freed"},
+    ),
     ("its claim is read", {"claims"}),
     ("it is looked at", {"checks", "citations"}),
     ("it is judged", {"judging"}),

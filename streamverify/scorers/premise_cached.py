@@ -31,7 +31,6 @@ from streamverify.errors import ScoringError, UsageError
 from streamverify.scorers.blocks import Blocks
 from streamverify.scorers.cache import ByteBoundedCache, CacheStatistics
 from streamverify.scorers.early_exit import beside, enough, first_round
-from streamverify.scorers.freed import give_back
 from streamverify.scorers.keys_values import CachePrecision, Floats, KeysValues, pack
 from streamverify.scorers.lanes import Lanes
 from streamverify.scorers.model_files import ModelFiles
@@ -158,7 +157,6 @@ class PremiseCachedScorer:
             title_tokens=files.config.title_tokens,
             languages=frozenset({"en"}),
         )
-        give_back()
 
     @property
     def fingerprint(self) -> Fingerprint:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from streamverify.errors import ModelContractError
 from streamverify.scorers.blocks import Blocks
+from streamverify.scorers.freed import give_back
 from streamverify.scorers.keys_values import Floats, Layers, join
 from streamverify.scorers.packed_passes import SIZES, choice, of_pass, packed, results
 from streamverify.scorers.protocol import Abort
@@ -70,6 +71,8 @@ class PremiseGraph:
         self._nothing: Layers = ((empty, empty),) * self.layers
         several = packed(loaded[0], self.heads, self.size) if loaded and packed_passes else None
         self._several = OnnxSession(path, change=lambda _: several, as_written=True) if several else None
+        loaded.clear()
+        give_back()
 
     def encode(self, ids: Sequence[int], *, abort: Abort, blocks: Blocks | None = None) -> Layers:
         """Keys and values of a window, special tokens included.
