@@ -19,7 +19,7 @@ from pydantic import Field, ValidationError
 from streamverify.bounds import guaranteed_threshold, platt
 from streamverify.errors import ModelContractError, ModelNotFoundError, UsageError
 from streamverify.files.written import write_whole
-from streamverify.types import Value
+from streamverify.value import Value
 
 MAX_BYTES = 1 << 20
 """Of a calibration file: hundreds of times what one needs."""

@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from pydantic import Field, ValidationError
 
 from streamverify.errors import UsageError
-from streamverify.types import Value
+from streamverify.value import Value
 
 
 class StreamContext(Value):

@@ -14,7 +14,8 @@ import anyio
 from pydantic import Field, ValidationError
 
 from streamverify.errors import UsageError
-from streamverify.types import CitationFinding, FindingKind, Label, Passage, Span, Value
+from streamverify.types import CitationFinding, FindingKind, Label, Passage, Span
+from streamverify.value import Value
 
 _TOKEN = re.compile(r"\s*\w{1,7}|\s*[^\w\s]|\s+")
 

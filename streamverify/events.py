@@ -19,7 +19,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
-from streamverify.types import Action, Fingerprint, JudgedSentence, Report, Sentence, Span, Value, Verdict
+from streamverify.types import Action, Fingerprint, JudgedSentence, Report, Sentence, Span, Verdict
+from streamverify.value import Value
 
 
 class Stamp(Value):

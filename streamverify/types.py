@@ -14,11 +14,12 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from streamverify.errors import PassageError
 from streamverify.reasons import ReasonCode
 from streamverify.text.printing import headline, html_table, printable, score_of
+from streamverify.value import Value
 
 _NO_METADATA: Mapping[str, Any] = MappingProxyType({})
 
@@ -98,16 +99,6 @@ class CitationFinding(StrEnum):
     """The cited passage does not support the sentence, nor does any other."""
     UNVERIFIED = "unverified"
     """The passage exists, and nothing more is known: the sentence makes no claim or was not judged."""
-
-
-class Value(BaseModel):
-    """Base of the values on the wire: frozen, closed to unknown fields and to numbers that are none."""
-
-    # Validators are built on first use: an application that only imports the library does not wait for them.
-    # NaN and infinities are refused; one that gets past that is written as text, which reading refuses.
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, ser_json_inf_nan="strings", defer_build=True
-    )
 
 
 @dataclass(frozen=True, slots=True)

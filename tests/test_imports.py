@@ -18,7 +18,10 @@ FACE = "streamverify"
 
 LAYERS = (
     # A sentence's way. A room imports from the layers above its own line and never from its neighbours in it.
-    ("what can go wrong, and how it is printed", {"errors", "reasons", "text.printing", "_lazy"}),
+    (
+        "what can go wrong, how it is printed, and what values are made of",
+        {"errors", "reasons", "text.printing", "value", "_lazy"},
+    ),
     ("the values", {"types", "figure", "bounds", "files.written"}),
     (
         "what every stage knows",

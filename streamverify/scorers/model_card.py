@@ -9,7 +9,8 @@ from streamverify.calibration import Calibration
 from streamverify.scorers.model_files import ModelFiles, embedded, verify
 from streamverify.scorers.parity import Parity, parity
 from streamverify.scorers.premise_cached import PremiseCachedScorer
-from streamverify.types import Fingerprint, Value
+from streamverify.types import Fingerprint
+from streamverify.value import Value
 
 
 class ModelFile(Value):

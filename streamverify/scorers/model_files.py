@@ -20,7 +20,7 @@ from pydantic import Field, ValidationError
 
 from streamverify.calibration import Calibration
 from streamverify.errors import ModelChecksumError, ModelContractError, ModelNotFoundError
-from streamverify.types import Value
+from streamverify.value import Value
 
 _SUMS = "sha256sums"
 _NEEDED = ("config.json", "tokenizer.json", "calibration.json")
