@@ -209,6 +209,7 @@ class Verifier:
                 segmenter=self._segmenter(),
                 policy=chosen,
                 passages=known,
+                whole=isinstance(source, str),
                 question=question,
                 on_failure=self._on_failure,
                 on_unverified=unverified,

@@ -88,8 +88,16 @@ class VerifierConfig:
             return self.scorer.expect([one.text for one in passages])
         return nullcontext()
 
-    def assessor(self, passages: Sequence[Passage], question: str | None, abort: Abort) -> Assessor:
+    def assessor(
+        self, passages: Sequence[Passage], question: str | None, abort: Abort, *, deferred: bool = False
+    ) -> Assessor:
         """Cut, index and encode the passages of one stream. Blocking.
+
+        Args:
+            passages: of the stream, in order.
+            question: what was asked.
+            abort: when set, the call ends soon with `ScoringError`.
+            deferred: where the scorer can, encode each window when a claim asks for it.
 
         Raises:
             ScoringError: the scorer failed, or `abort` was set.
@@ -97,10 +105,10 @@ class VerifierConfig:
         load()
 
         def prepared() -> PreparedPremises:
-            return PreparedPremises(self.scorer, passages, question, abort, self.cache)
+            return PreparedPremises(self.scorer, passages, question, abort, self.cache, deferred=deferred)
 
         premises, known = self.premises.get(passages, question, prepared)
-        return Assessor(self, premises.renewed(passages, abort) if known else premises)
+        return Assessor(self, premises.renewed(passages, abort, deferred=deferred) if known else premises)
 
 
 class _Topic(NamedTuple):

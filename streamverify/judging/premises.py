@@ -16,7 +16,17 @@ from streamverify.judging.evidence import WindowFinder
 from streamverify.judging.score_cache import ScoreCache, digest, score_key
 from streamverify.judging.verdict import features
 from streamverify.passages import cut
-from streamverify.scorers.protocol import Abort, Claim, ClaimScore, NliScore, Renewing, Scorer, WindowScore
+from streamverify.scorers.protocol import (
+    Abort,
+    Claim,
+    ClaimScore,
+    Deferring,
+    NliScore,
+    Prepared,
+    Renewing,
+    Scorer,
+    WindowScore,
+)
 from streamverify.types import Passage, Work
 
 NEAR = 2
@@ -63,8 +73,18 @@ class PreparedPremises:
         question: str | None,
         abort: Abort,
         cache: ScoreCache,
+        *,
+        deferred: bool = False,
     ) -> None:
         """Cut, index and encode. Blocking.
+
+        Args:
+            scorer: encodes and scores.
+            passages: of the stream, in order.
+            question: what was asked.
+            abort: when set, the call ends soon with `ScoringError`.
+            cache: of scores.
+            deferred: where the scorer can, leave each window until a claim asks for it.
 
         Raises:
             ScoringError: the scorer failed, or `abort` was set.
@@ -76,17 +96,23 @@ class PreparedPremises:
             self.passages, scorer.token_spans, traits.window_tokens, title_tokens=traits.title_tokens
         )
         self.finder = WindowFinder(self.windows, self.passages)
-        self.prepared = scorer.prepare(self.windows, abort=abort) if self.windows else None
+        self.prepared: Prepared | None = None
+        if self.windows:
+            begin = scorer.read if deferred and isinstance(scorer, Deferring) else scorer.prepare
+            self.prepared = begin(self.windows, abort=abort)
         self._cache, self._digest = cache, digest(self.windows)
         self.question = question
         self._index = SourceIndex(self.passages, question=question)
 
-    def renewed(self, passages: Sequence[Passage], abort: Abort) -> PreparedPremises:
+    def renewed(
+        self, passages: Sequence[Passage], abort: Abort, *, deferred: bool = False
+    ) -> PreparedPremises:
         """For another stream: what is read off the texts is shared, the scorer is asked anew. Blocking.
 
         Args:
             passages: of the other stream; the same ids, titles and texts in the same order.
             abort: when set, the call ends soon with `ScoringError`.
+            deferred: as when it was made.
 
         Raises:
             ScoringError: the scorer failed, or `abort` was set.
@@ -94,7 +120,9 @@ class PreparedPremises:
         again = copy(self)
         again.passages = tuple(passages)
         if self.prepared is not None:
-            if isinstance(self.scorer, Renewing):
+            if deferred and isinstance(self.scorer, Deferring):
+                again.prepared = self.scorer.reread(self.prepared)
+            elif isinstance(self.scorer, Renewing):
                 again.prepared = self.scorer.renew(self.prepared, abort=abort)
             else:
                 again.prepared = self.scorer.prepare(self.windows, abort=abort)

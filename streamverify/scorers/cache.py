@@ -106,6 +106,11 @@ class ByteBoundedCache(Generic[ValueT]):
         """As `clear`."""
         self.clear()
 
+    def holds(self, key: bytes) -> bool:
+        """Whether the value is here now; asking is no use of it."""
+        with self._lock:
+            return key in self._known or key in self._new
+
     def fetch(
         self, key: bytes, compute: Callable[[], ValueT], *, abort: Abort, anew: bool = False
     ) -> tuple[ValueT, bool]:

@@ -2,6 +2,7 @@
 
     prepare   window ── tokenizer ── cache? ── encode (no claim in sight) ── keys and values kept
     renew     windows of a prepared set ── cache? ── encode
+    read      window ── tokenizer; encoded when a claim first asks for it
     score     claim  ── tokenizer ── choose windows ─┬─ single pass over each     ── NLI, token risks
                                                      └─ joint pass over all of them ── NLI
 
@@ -15,23 +16,22 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from threading import BoundedSemaphore
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamverify.errors import ScoringError, UsageError
-from streamverify.scorers.blocks import Blocks
-from streamverify.scorers.cache import ByteBoundedCache, CacheStatistics
+from streamverify.scorers.cache import CacheStatistics
 from streamverify.scorers.early_exit import beside, enough, first_round
-from streamverify.scorers.keys_values import CachePrecision, Floats, KeysValues, pack
+from streamverify.scorers.encoded_windows import EncodedWindows, WindowKey
+from streamverify.scorers.keys_values import CachePrecision, Floats, Layers
 from streamverify.scorers.lanes import Lanes
 from streamverify.scorers.model_files import ModelFiles
 from streamverify.scorers.premise_graph import PremiseGraph, parted
@@ -49,7 +49,6 @@ from streamverify.scorers.protocol import (
 from streamverify.scorers.runtime import Provider, sigmoid, softmax
 from streamverify.scorers.selection import LexicalIndex
 from streamverify.scorers.tokens import Encoder, TokenReader, Tokens, read_tokenizer
-from streamverify.scorers.window_room import SHARED_BYTES, Room, left
 from streamverify.types import Fingerprint, Span
 
 _JOINT = 3
@@ -58,13 +57,14 @@ _JOINT = 3
 
 @dataclass(frozen=True, slots=True)
 class _PreparedWindows:
-    """Token ids and cache keys of a stream's windows, and how to find those that matter to a claim."""
+    """A stream's windows as the model reads them, and how to find those that matter to a claim."""
 
     windows: tuple[Window, ...]
-    ids: tuple[tuple[int, ...], ...]
-    keys: tuple[bytes, ...]
+    keys: tuple[WindowKey, ...]
     index: LexicalIndex
     from_cache: int
+    asked: set[int]
+    """Windows that were asked for on behalf of this stream."""
 
 
 class PremiseCachedScorer:
@@ -126,16 +126,15 @@ class PremiseCachedScorer:
         self._graph = PremiseGraph(files.graph, provider=provider, packed_passes=packed_passes)
         self._tokenizer = read_tokenizer(files.tokenizer)
         self._encode = Encoder(self._tokenizer)
-        self._cache_precision = cache_precision
         self._single_passes, self._early_exit = single_passes, early_exit
         weighed = _JOINT if "joint" in files.calibration.weights else 0
         self._joint_windows = weighed if joint_windows is None else joint_windows
         self._threads, self._ahead = threads or cores(), ahead
-        self._lane = ThreadPoolExecutor(self._threads, thread_name_prefix="streamverify-encode")
+        self._encoded = EncodedWindows(
+            self._graph, cache_precision, self._threads, limit=cache_bytes, shared=shared_windows
+        )
         self._passes = ThreadPoolExecutor(self._threads, thread_name_prefix="streamverify-pass")
         self._lanes, self._runs = Lanes(self._threads), BoundedSemaphore(self._threads)
-        self._cache, self._room = _cache(cache_bytes, shared_windows)
-        self._blocks = Blocks()
         # Processes that share windows may keep them in different precision.
         self._salt = f"{files.revision} {cache_precision}".encode()
         self._fingerprint = Fingerprint(
@@ -170,7 +169,7 @@ class PremiseCachedScorer:
 
     def statistics(self) -> CacheStatistics:
         """Counters of the cache of encoded windows."""
-        return self._cache.statistics()
+        return self._encoded.statistics()
 
     def token_spans(self, text: str) -> Sequence[Span]:
         """Where each token of `text` stands, special tokens left out."""
@@ -199,16 +198,19 @@ class PremiseCachedScorer:
         Raises:
             ScoringError: `abort` was set.
         """
-        ids = []
+        keys = []
         for window in windows:
             if abort.is_set:  # thousands of windows take seconds to tokenise
                 raise ScoringError("stopped: the check was called off")
-            ids.append(self._window_ids(window))
-        keys = tuple(self._key(window_ids) for window_ids in ids)
-        index = LexicalIndex(ids)
-        if self._room is not None:
-            self._room.add(index)
-        return _PreparedWindows(tuple(windows), tuple(ids), keys, index, 0)
+            keys.append(self._key(self._window_ids(window)))
+        index = LexicalIndex([key.ids for key in keys])
+        self._encoded.known(index)
+        return _PreparedWindows(tuple(windows), tuple(keys), index, self._encoded.held(keys), set())
+
+    def reread(self, prepared: Prepared) -> Prepared:
+        """As `read` of the same windows, whose texts are not read again."""
+        assert isinstance(prepared, _PreparedWindows), "prepared by another scorer"
+        return replace(prepared, from_cache=self._encoded.held(prepared.keys), asked=set())
 
     def renew(self, prepared: Prepared, *, abort: Abort) -> Prepared:
         """As `prepare` of the same windows: those that left the cache meanwhile are encoded again.
@@ -217,29 +219,14 @@ class PremiseCachedScorer:
             ScoringError: the model failed, or `abort` was set.
         """
         assert isinstance(prepared, _PreparedWindows), "prepared by another scorer"
-        return replace(prepared, from_cache=self._encode_ahead(prepared.keys, prepared.ids, abort))
+        if not self._ahead:
+            return self.reread(prepared)
+        looked_up, from_cache = self._encoded.ahead(prepared.keys, abort)
+        return replace(prepared, from_cache=from_cache, asked=set(range(looked_up)))
 
     def expect(self, texts: Sequence[str]) -> AbstractContextManager[None]:
         """Leave room for passages that wait to be prepared, for as long as the context is entered."""
-        return nullcontext() if self._room is None else self._room.expect(texts)
-
-    def _encode_ahead(self, keys: Sequence[bytes], ids: Sequence[tuple[int, ...]], abort: Abort) -> int:
-        """Encode what the cache lacks, up to half of it; how many windows it held."""
-        ahead: dict[bytes, tuple[int, ...]] = {}
-        budget = self._cache.limit // 2 if self._ahead else 0
-        for key, window_ids in zip(keys, ids, strict=True):
-            if key not in ahead:
-                budget -= self._graph.bytes_of(len(window_ids), self._cache_precision)
-                if budget < 0:
-                    break
-                ahead[key] = window_ids
-        running = [self._lane.submit(self._fetch, key, ids_, abort, anew=True) for key, ids_ in ahead.items()]
-        try:
-            held = {key for key, future in zip(ahead, running, strict=True) if future.result()[1]}
-        finally:
-            for future in running:
-                future.cancel()
-        return sum(key in held for key in keys)
+        return self._encoded.expect(texts)
 
     def score(self, prepared: Prepared, claims: Sequence[Claim], *, abort: Abort) -> list[ClaimScore]:
         """Score each claim on its own, in order.
@@ -256,9 +243,8 @@ class PremiseCachedScorer:
 
     def close(self) -> None:
         """End the encoding threads and empty the cache."""
-        self._lane.shutdown(wait=True, cancel_futures=True)
         self._passes.shutdown(wait=True, cancel_futures=True)
-        self._cache.close()
+        self._encoded.close()
 
     def _score(self, prepared: _PreparedWindows, claim: Claim, abort: Abort) -> ClaimScore:
         encoding = self._encode(claim.text)
@@ -274,12 +260,8 @@ class PremiseCachedScorer:
         near = beside(first_round(weighed), singles, claim.focus) if self._early_exit else likely
         chosen = sorted({*near, *claim.focus})
         later = [window for window in likely if window not in chosen]
-        pasts = {
-            window: self._fetch(prepared.keys[window], prepared.ids[window], abort)[0].wide()
-            for window in sorted(
-                {*chosen, *later, *several, *(window for group in claim.together for window in group)}
-            )
-        }
+        shown = sorted({*chosen, *later, *several, *(window for group in claim.together for window in group)})
+        pasts = self._keys_values(prepared, shown, abort)
         groups: list[tuple[int, ...]] = [(window,) for window in chosen]
         if len(several) > 1:
             groups.append(tuple(sorted(several)))
@@ -334,16 +316,14 @@ class PremiseCachedScorer:
         hints = () if few else [self._encode(hint).ids for hint in claim.hints]
         return prepared.index.ranked(ids, count, hints)
 
-    def _fetch(
-        self, key: bytes, ids: Sequence[int], abort: Abort, *, anew: bool = False
-    ) -> tuple[KeysValues, bool]:
-        """A window's keys and values, and whether they cost nothing."""
-
-        def encode() -> KeysValues:
-            layers = self._graph.encode(ids, abort=abort, blocks=self._blocks)
-            return pack(layers, self._cache_precision, self._blocks)
-
-        return self._cache.fetch(key, encode, abort=abort, anew=anew)
+    def _keys_values(
+        self, prepared: _PreparedWindows, windows: Sequence[int], abort: Abort
+    ) -> dict[int, Layers]:
+        """What the passes read of these windows."""
+        wanted = [(prepared.keys[window], window not in prepared.asked) for window in windows]
+        prepared.asked.update(windows)
+        found = self._encoded.of_claim(wanted, abort, free=self._lanes.free)
+        return {window: one.wide() for window, one in zip(windows, found, strict=True)}
 
     def _window_ids(self, window: Window) -> tuple[int, ...]:
         """Tokens of a window under its passage's title, or without it where both are too long."""
@@ -355,33 +335,8 @@ class PremiseCachedScorer:
                 return tuple(ids)
         return tuple(self._encode.ids(window.text))
 
-    def _key(self, ids: Sequence[int]) -> bytes:
-        return hashlib.sha256(self._salt + np.array(ids, np.int32).tobytes()).digest()
-
-
-class _Cache(Protocol):
-    """Encoded windows that are kept."""
-
-    @property
-    def limit(self) -> int: ...
-
-    def fetch(
-        self, key: bytes, compute: Callable[[], KeysValues], *, abort: Abort, anew: bool
-    ) -> tuple[KeysValues, bool]: ...
-
-    def statistics(self) -> CacheStatistics: ...
-
-    def close(self) -> None: ...
-
-
-def _cache(limit: int | None, shared: Path | None) -> tuple[_Cache, Room | None]:
-    """The cache, and what tells it its bound where that is not one for good."""
-    if shared is None:
-        made = ByteBoundedCache[KeysValues](left(0) if limit is None else limit, lambda entry: entry.nbytes)
-        return made, Room(made.resize) if limit is None else None
-    from streamverify.scorers.window_store import WindowStore  # noqa: PLC0415 - needs POSIX
-
-    return WindowStore(shared, SHARED_BYTES if limit is None else limit), None
+    def _key(self, ids: tuple[int, ...]) -> WindowKey:
+        return WindowKey(ids, hashlib.sha256(self._salt + np.array(ids, np.int32).tobytes()).digest())
 
 
 def _nli(logits: Floats) -> NliScore:

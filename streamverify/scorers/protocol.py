@@ -207,6 +207,14 @@ class Deferring(Protocol):
         """
         ...
 
+    def reread(self, prepared: Prepared) -> Prepared:
+        """What `read` of the same windows would give now, without reading their texts again.
+
+        Args:
+            prepared: of this scorer's `prepare` or `read`; stays usable.
+        """
+        ...
+
 
 @runtime_checkable
 class Expecting(Protocol):

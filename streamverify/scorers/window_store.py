@@ -93,6 +93,10 @@ class WindowStore:
         if locks >= 0:
             os.close(locks)
 
+    def holds(self, key: bytes) -> bool:
+        """Whether the window is here now; asking is no use of it."""
+        return self._path(key).exists()
+
     def fetch(
         self,
         key: bytes,
@@ -107,7 +111,7 @@ class WindowStore:
             ScoringError: `abort` was set.
             Exception: whatever `compute` raised, here or in the thread waited for.
         """
-        path = self._folder / (key.hex() + _ENDING)
+        path = self._path(key)
         if (held := self._held(path)) is not None:
             if anew:
                 _mark(path, _KNOWN)
@@ -133,6 +137,9 @@ class WindowStore:
             else:
                 self._hits += 1
         return value, waited or not made
+
+    def _path(self, key: bytes) -> Path:
+        return self._folder / (key.hex() + _ENDING)
 
     def _held(self, path: Path) -> KeysValues | None:
         """The window in a file, which counts as used now; None where there is none."""

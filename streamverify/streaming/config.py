@@ -28,6 +28,8 @@ class StreamConfig(VerifierConfig):
     policy: Policy
     passages: tuple[Passage, ...] | None
     """None: they come later, through `retrieved`."""
+    whole: bool
+    """Whether the answer is there already: its claims come at once, and encoding before them wins nothing."""
     question: str | None
     on_failure: OnFailure
     on_unverified: OnUnverified

@@ -64,7 +64,9 @@ class SentenceJudge:
         def prepared() -> Assessor:
             # Titles may be long: read here, not in the event loop once a check has failed.
             preparation.read_names()
-            return config.assessor(preparation.passages, config.question, preparation.abort)
+            return config.assessor(
+                preparation.passages, config.question, preparation.abort, deferred=config.whole
+            )
 
         try:
             with config.expecting(preparation.passages, config.question):

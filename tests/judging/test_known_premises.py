@@ -104,9 +104,9 @@ def test_windows_that_left_the_cache_are_encoded_again_and_score_the_same():
         again = verifier.check_sync("The bridge was opened in 1890 indeed.", SETS[0])
         assert (first.work.windows_from_cache, again.work.windows_from_cache) == (0, 2)
         for number in range(6):
-            for _ in range(2):  # what comes once would not drive out what came again
+            for word in ("so", "true"):  # what comes once would not drive out what came again
                 verifier.check_sync(
-                    "Nothing of it is so.", [Passage("c", f"Other text, number {number}. " * 4)]
+                    f"Nothing of it is {word}.", [Passage("c", f"Other text, number {number}. " * 4)]
                 )
         evicted = scorer.statistics().evicted
         late = verifier.check_sync("The bridge was opened in 1890.", SETS[0])

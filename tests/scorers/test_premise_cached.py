@@ -189,11 +189,11 @@ def test_a_title_is_read_with_the_window_and_never_makes_it_too_long(scorer):
     passage = Passage("p", "The tower was completed in 1889 by many workers. " * 40, "A title " * 30)
     cuts = cut([passage], scorer.token_spans, traits.window_tokens, title_tokens=traits.title_tokens)
     prepared = scorer.prepare(cuts, abort=Abort())
-    lengths = {len(ids) for ids in prepared.ids}
+    lengths = {len(key.ids) for key in prepared.keys}
     assert max(lengths) <= 128
-    assert [tuple(scorer._encode(window.text).ids) for window in cuts] != list(prepared.ids)
+    assert [tuple(scorer._encode(window.text).ids) for window in cuts] != [key.ids for key in prepared.keys]
     full = Window(0, "word " * 126, 0, 630, "Title")
-    assert len(scorer.prepare([full], abort=Abort()).ids[0]) == 128
+    assert len(scorer.prepare([full], abort=Abort()).keys[0].ids) == 128
 
 
 def test_half_precision_halves_the_cache_says_so_and_changes_little(scorer):
@@ -275,7 +275,7 @@ def test_close_ends_the_threads_and_may_be_called_twice():
     scorer.close()
     scorer.close()
     assert scorer.statistics().entries == 0
-    assert not [thread for thread in threading.enumerate() if thread in scorer._lane._threads]
+    assert not [thread for thread in threading.enumerate() if thread in scorer._encoded._lane._threads]
 
 
 @pytest.mark.parametrize("option", ["threads", "single_passes", "cache_bytes", "joint_windows"])

@@ -116,14 +116,14 @@ def test_encoded_windows_lie_in_blocks_and_not_in_the_runtimes_heap(precision):
     texts = [f"The mill number {number} was built in {1800 + number}." for number in range(30)]
     scorer = PremiseCachedScorer(threads=1, cache_bytes=2_000_000, cache_precision=precision)
     owners = []
-    fetch = scorer._cache.fetch
+    fetch = scorer._encoded._cache.fetch
 
     def watched(*given, **named):
         value, held = fetch(*given, **named)
         owners.extend(owner(numbers) for pair in value.layers for numbers in pair)
         return value, held
 
-    scorer._cache.fetch = watched
+    scorer._encoded._cache.fetch = watched
     for number, text in enumerate(texts):
         prepared = scorer.prepare([Window(0, text, 0, len(text))], abort=Abort())
         scorer.score(prepared, [Claim(f"The mill was built in {1800 + number}.")], abort=Abort())
@@ -131,4 +131,4 @@ def test_encoded_windows_lie_in_blocks_and_not_in_the_runtimes_heap(precision):
     assert scorer.statistics().evicted > 0
     owners.clear()
     scorer.close()
-    assert scorer._blocks.spare > 0
+    assert scorer._encoded._blocks.spare > 0

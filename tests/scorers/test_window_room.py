@@ -92,11 +92,11 @@ def test_only_a_cache_of_its_own_without_a_bound_of_the_callers_is_divided(tmp_p
     ):
         scorer = PremiseCachedScorer(threads=1, cache_bytes=given_bytes, shared_windows=shared)
         prepared = scorer.prepare([Window(0, text, 0, len(text))], abort=Abort())
-        bounds[name] = scorer._cache.limit
+        bounds[name] = scorer._encoded._cache.limit
         tokens = prepared.index.tokens
         with scorer.expect(["word " * 400_000]):
             scorer.prepare([Window(0, text, 0, len(text))], abort=Abort())
-            expecting[name] = scorer._cache.limit
+            expecting[name] = scorer._encoded._cache.limit
         scorer.close()
     assert tokens > 5
     assert bounds == {

@@ -1,0 +1,164 @@
+"""Windows as keys and values: kept in a cache, encoded ahead or when a claim first asks for one.
+
+Before: `premise_cached.py` has read a stream's windows, or chosen those that a claim is shown.
+After: its passes read them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from streamverify.scorers.blocks import Blocks
+from streamverify.scorers.cache import ByteBoundedCache, CacheStatistics
+from streamverify.scorers.keys_values import CachePrecision, KeysValues, pack
+from streamverify.scorers.premise_graph import PremiseGraph
+from streamverify.scorers.protocol import Abort
+from streamverify.scorers.selection import LexicalIndex
+from streamverify.scorers.window_room import SHARED_BYTES, Room, left
+
+
+class WindowKey(NamedTuple):
+    """What a window is encoded from, and what it is known by."""
+
+    ids: tuple[int, ...]
+    """Its tokens."""
+    digest: bytes
+
+
+class EncodedWindows:
+    """The keys and values of windows; safe to use from several threads."""
+
+    def __init__(
+        self,
+        graph: PremiseGraph,
+        precision: CachePrecision,
+        threads: int,
+        *,
+        limit: int | None,
+        shared: Path | None,
+    ) -> None:
+        """Nothing is encoded yet.
+
+        Args:
+            graph: encodes.
+            precision: they are kept in.
+            threads: encode ahead at once.
+            limit: bytes; None for a bound that falls where many passages are known.
+            shared: folder in which several processes keep them; None for a cache of this process's own.
+        """
+        self._graph, self._precision = graph, precision
+        self._lane = ThreadPoolExecutor(threads, thread_name_prefix="streamverify-encode")
+        self._blocks = Blocks()
+        self._cache, self._room = _cache(limit, shared)
+
+    def statistics(self) -> CacheStatistics:
+        """Counters of the cache."""
+        return self._cache.statistics()
+
+    def close(self) -> None:
+        """End the threads and empty the cache."""
+        self._lane.shutdown(wait=True, cancel_futures=True)
+        self._cache.close()
+
+    def known(self, index: LexicalIndex) -> None:
+        """Leave room for what finds a set of windows, as long as it is held."""
+        if self._room is not None:
+            self._room.add(index)
+
+    def expect(self, texts: Sequence[str]) -> AbstractContextManager[None]:
+        """Leave room for passages that wait to be read, for as long as the context is entered."""
+        return nullcontext() if self._room is None else self._room.expect(texts)
+
+    def held(self, windows: Sequence[WindowKey]) -> int:
+        """How many of them are encoded now."""
+        return sum(self._cache.holds(window.digest) for window in windows)
+
+    def ahead(self, windows: Sequence[WindowKey], abort: Abort) -> tuple[int, int]:
+        """Encode what the cache lacks, several at once, until they would take more than half of it.
+
+        Returns:
+            How many of the windows were looked up, the first ones; and of all how many needed no work.
+
+        Raises:
+            ScoringError: the model failed, or `abort` was set.
+        """
+        budget, looked_up = self._cache.limit // 2, 0
+        wanted: dict[bytes, WindowKey] = {}
+        for window in windows:
+            if window.digest not in wanted:
+                budget -= self._graph.bytes_of(len(window.ids), self._precision)
+                if budget < 0:
+                    break
+                wanted[window.digest] = window
+            looked_up += 1
+        found = self._together([(window, True) for window in wanted.values()], abort)
+        free = {digest for digest, (_, held) in zip(wanted, found, strict=True) if held}
+        return looked_up, sum(window.digest in free for window in windows)
+
+    def of_claim(
+        self, asked: Sequence[tuple[WindowKey, bool]], abort: Abort, *, free: int
+    ) -> list[KeysValues]:
+        """The keys and values of some windows, in order.
+
+        Args:
+            asked: each with whether its stream asks for it the first time.
+            abort: when set, the call ends soon with `ScoringError`.
+            free: threads this claim may keep busy.
+
+        Raises:
+            ScoringError: the model failed, or `abort` was set.
+        """
+        lacking = 0 if free < 2 else sum(not self._cache.holds(window.digest) for window, _ in asked)
+        if lacking > 1:
+            return [found for found, _ in self._together(asked, abort)]
+        return [self._fetch(window, abort, anew=anew)[0] for window, anew in asked]
+
+    def _together(
+        self, asked: Sequence[tuple[WindowKey, bool]], abort: Abort
+    ) -> list[tuple[KeysValues, bool]]:
+        running = [self._lane.submit(self._fetch, window, abort, anew=anew) for window, anew in asked]
+        try:
+            return [future.result() for future in running]
+        finally:
+            for future in running:
+                future.cancel()
+
+    def _fetch(self, window: WindowKey, abort: Abort, *, anew: bool) -> tuple[KeysValues, bool]:
+        """A window's keys and values, and whether they cost nothing."""
+
+        def encode() -> KeysValues:
+            layers = self._graph.encode(window.ids, abort=abort, blocks=self._blocks)
+            return pack(layers, self._precision, self._blocks)
+
+        return self._cache.fetch(window.digest, encode, abort=abort, anew=anew)
+
+
+class _Cache(Protocol):
+    """Encoded windows that are kept."""
+
+    @property
+    def limit(self) -> int: ...
+
+    def holds(self, key: bytes) -> bool: ...
+
+    def fetch(
+        self, key: bytes, compute: Callable[[], KeysValues], *, abort: Abort, anew: bool
+    ) -> tuple[KeysValues, bool]: ...
+
+    def statistics(self) -> CacheStatistics: ...
+
+    def close(self) -> None: ...
+
+
+def _cache(limit: int | None, shared: Path | None) -> tuple[_Cache, Room | None]:
+    """The cache, and what tells it its bound where that is not one for good."""
+    if shared is None:
+        made = ByteBoundedCache[KeysValues](left(0) if limit is None else limit, lambda entry: entry.nbytes)
+        return made, Room(made.resize) if limit is None else None
+    from streamverify.scorers.window_store import WindowStore  # noqa: PLC0415 - needs POSIX
+
+    return WindowStore(shared, SHARED_BYTES if limit is None else limit), None
