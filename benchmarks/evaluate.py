@@ -5,12 +5,13 @@
     python benchmarks/evaluate.py --check         exit 1 where a bar is missed
     python benchmarks/evaluate.py --json FILE     also write the figures
 
-Throughput: the calls that an evaluation makes of its scorer are written down and made again by themselves, on
-a scorer with an empty cache, one answer a thread, on as many threads as there are cores; the ratio of the
-two times is taken within each pair of runs, in turn. The evaluation's time runs from the file of answers to
-the run's file, intervals included. Memory: the peak of a process that evaluates a file with the lexical
-scorer and writes the run, for sets of three sizes. Import: processor time of a process that imports, less
-that of bare Python.
+Throughput: what an evaluation asks of its scorer is written down and asked again by itself, on a scorer with
+an empty cache, one answer a thread, on as many threads as there are cores: once as any caller of a scorer
+does (`prepare` all windows, `score` each claim), once with each window left until a claim asks for it
+(`read`), as evaluations do. The ratios of the times are taken within each round, in turn. The evaluation's
+time runs from the file of answers to the run's file, intervals included. Memory: the peak of a process that
+evaluates a file with the lexical scorer and writes the run, for sets of three sizes. Import: processor time
+of a process that imports, less that of bare Python.
 """
 
 from __future__ import annotations
@@ -78,9 +79,17 @@ class Recorder:
         self._held: list[Prepared] = []  # so that no id is given twice
 
     def prepare(self, windows: Sequence[Window], *, abort: Abort) -> Prepared:
-        prepared = self._scorer.prepare(windows, abort=abort)
+        return self._written(self._scorer.prepare(windows, abort=abort))
+
+    def read(self, windows: Sequence[Window], *, abort: Abort) -> Prepared:
+        return self._written(self._scorer.read(windows, abort=abort))
+
+    def reread(self, prepared: Prepared) -> Prepared:
+        return self._written(self._scorer.reread(prepared))
+
+    def _written(self, prepared: Prepared) -> Prepared:
         self._held.append(prepared)
-        self.calls[id(prepared)] = (windows, [])
+        self.calls[id(prepared)] = (prepared.windows, [])
         return prepared
 
     def score(self, prepared: Prepared, claims: Sequence[Claim], *, abort: Abort) -> list[ClaimScore]:
@@ -88,13 +97,16 @@ class Recorder:
         return self._scorer.score(prepared, claims, abort=abort)
 
 
-def scorer_alone(calls: Sequence[tuple[Sequence[Window], list[Sequence[Claim]]]]) -> tuple[float, float]:
+def scorer_alone(
+    calls: Sequence[tuple[Sequence[Window], list[Sequence[Claim]]]], *, deferred: bool
+) -> tuple[float, float]:
     """Seconds that the calls take by themselves, one answer a thread: of the clock and of the processors."""
     scorer = PremiseCachedScorer()
+    begin = scorer.read if deferred else scorer.prepare
 
     def answer(call: tuple[Sequence[Window], list[Sequence[Claim]]]) -> None:
         windows, claims = call
-        prepared = scorer.prepare(windows, abort=Abort())
+        prepared = begin(windows, abort=Abort())
         for one in claims:
             scorer.score(prepared, one, abort=Abort())
 
@@ -109,12 +121,14 @@ def scorer_alone(calls: Sequence[tuple[Sequence[Window], list[Sequence[Claim]]]]
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One evaluation and its scorer alone; seconds of the clock and of the processor."""
+    """One evaluation and its scorer alone, in both ways; seconds of the clock and of the processor."""
 
     evaluation: float
     evaluation_cpu: float
     alone: float
     alone_cpu: float
+    deferred: float
+    deferred_cpu: float
     claims: int
 
     @property
@@ -125,6 +139,15 @@ class Pair:
     def cpu_ratio(self) -> float:
         """Hangs less on what else the machine does."""
         return self.alone_cpu / self.evaluation_cpu
+
+    @property
+    def deferred_ratio(self) -> float:
+        """Beside the scorer that does as little as the evaluation asks of it."""
+        return self.deferred / self.evaluation
+
+    @property
+    def deferred_cpu_ratio(self) -> float:
+        return self.deferred_cpu / self.evaluation_cpu
 
 
 def _cpu() -> float:
@@ -148,7 +171,8 @@ def pair(answers: int, folder: Path) -> Pair:
         raise SystemExit(f"{len(run.errors)} cases went wrong: {run.errors[0].error}")
     calls = list(scorer.calls.values())
     claims = sum(len(claims) for _, made in calls for claims in made)
-    return Pair(took, spent, *scorer_alone(calls), claims)
+    plain, deferred = scorer_alone(calls, deferred=False), scorer_alone(calls, deferred=True)
+    return Pair(took, spent, *plain, *deferred, claims)
 
 
 MEMORY = """
@@ -203,7 +227,9 @@ def throughput(answers: int, repeats: int, folder: Path) -> Found:
         print(
             f"{answers} answers, {one.claims} claims: evaluated in {one.evaluation:.1f} s "
             f"({one.evaluation_cpu:.1f} s of processors), scorer alone {one.alone:.1f} s "
-            f"({one.alone_cpu:.1f} s); ratio {one.ratio:.3f}, of processor time {one.cpu_ratio:.3f}",
+            f"({one.alone_cpu:.1f} s), deferred {one.deferred:.1f} s ({one.deferred_cpu:.1f} s); ratio "
+            f"{one.ratio:.3f}, of processor time {one.cpu_ratio:.3f}; deferred {one.deferred_ratio:.3f}, "
+            f"{one.deferred_cpu_ratio:.3f}",
             flush=True,
         )
     ratio = statistics.median(one.ratio for one in pairs)
@@ -211,6 +237,8 @@ def throughput(answers: int, repeats: int, folder: Path) -> Found:
         "n": {"answers": answers, "sentences": SENTENCES, "passages": PASSAGES, "pairs": repeats},
         "ratio": ratio,
         "cpu_ratio": statistics.median(one.cpu_ratio for one in pairs),
+        "deferred_ratio": statistics.median(one.deferred_ratio for one in pairs),
+        "deferred_cpu_ratio": statistics.median(one.deferred_cpu_ratio for one in pairs),
         "answers_per_second": statistics.median(answers / one.evaluation for one in pairs),
         "pairs": [asdict(one) for one in pairs],
     }
