@@ -269,7 +269,7 @@ class Timings(Value):
     """Milliseconds since the stream opened, unless said otherwise; None where it did not happen."""
 
     prepare_ms: float | None = None
-    """Until every window that is encoded ahead was encoded."""
+    """Until claims could be judged: the passages are cut and read, and encoded where that cannot wait."""
     first_text_ms: float | None = None
     """Until the first character a reader may see."""
     total_ms: float

@@ -88,16 +88,8 @@ class VerifierConfig:
             return self.scorer.expect([one.text for one in passages])
         return nullcontext()
 
-    def assessor(
-        self, passages: Sequence[Passage], question: str | None, abort: Abort, *, deferred: bool = False
-    ) -> Assessor:
-        """Cut, index and encode the passages of one stream. Blocking.
-
-        Args:
-            passages: of the stream, in order.
-            question: what was asked.
-            abort: when set, the call ends soon with `ScoringError`.
-            deferred: where the scorer can, encode each window when a claim asks for it.
+    def assessor(self, passages: Sequence[Passage], question: str | None, abort: Abort) -> Assessor:
+        """Cut, index and read the passages of one stream; encode them too, unless that can wait. Blocking.
 
         Raises:
             ScoringError: the scorer failed, or `abort` was set.
@@ -105,10 +97,10 @@ class VerifierConfig:
         load()
 
         def prepared() -> PreparedPremises:
-            return PreparedPremises(self.scorer, passages, question, abort, self.cache, deferred=deferred)
+            return PreparedPremises(self.scorer, passages, question, abort, self.cache)
 
         premises, known = self.premises.get(passages, question, prepared)
-        return Assessor(self, premises.renewed(passages, abort, deferred=deferred) if known else premises)
+        return Assessor(self, premises.renewed(passages, abort) if known else premises)
 
 
 class _Topic(NamedTuple):
@@ -133,6 +125,10 @@ class Assessor:
     def work(self) -> Work:
         """What preparing cost."""
         return self._material.work
+
+    def ahead(self, abort: Abort) -> None:
+        """Have passages encoded before claims ask for them, while cores are idle; returns at once."""
+        self._material.ahead(abort)
 
     def assess(
         self,

@@ -73,10 +73,8 @@ class PreparedPremises:
         question: str | None,
         abort: Abort,
         cache: ScoreCache,
-        *,
-        deferred: bool = False,
     ) -> None:
-        """Cut, index and encode. Blocking.
+        """Cut, index and read; where the scorer cannot leave encoding for later, encode. Blocking.
 
         Args:
             scorer: encodes and scores.
@@ -84,7 +82,6 @@ class PreparedPremises:
             question: what was asked.
             abort: when set, the call ends soon with `ScoringError`.
             cache: of scores.
-            deferred: where the scorer can, leave each window until a claim asks for it.
 
         Raises:
             ScoringError: the scorer failed, or `abort` was set.
@@ -98,21 +95,18 @@ class PreparedPremises:
         self.finder = WindowFinder(self.windows, self.passages)
         self.prepared: Prepared | None = None
         if self.windows:
-            begin = scorer.read if deferred and isinstance(scorer, Deferring) else scorer.prepare
+            begin = scorer.read if isinstance(scorer, Deferring) else scorer.prepare
             self.prepared = begin(self.windows, abort=abort)
         self._cache, self._digest = cache, digest(self.windows)
         self.question = question
         self._index = SourceIndex(self.passages, question=question)
 
-    def renewed(
-        self, passages: Sequence[Passage], abort: Abort, *, deferred: bool = False
-    ) -> PreparedPremises:
+    def renewed(self, passages: Sequence[Passage], abort: Abort) -> PreparedPremises:
         """For another stream: what is read off the texts is shared, the scorer is asked anew. Blocking.
 
         Args:
             passages: of the other stream; the same ids, titles and texts in the same order.
             abort: when set, the call ends soon with `ScoringError`.
-            deferred: as when it was made.
 
         Raises:
             ScoringError: the scorer failed, or `abort` was set.
@@ -120,13 +114,18 @@ class PreparedPremises:
         again = copy(self)
         again.passages = tuple(passages)
         if self.prepared is not None:
-            if deferred and isinstance(self.scorer, Deferring):
+            if isinstance(self.scorer, Deferring):
                 again.prepared = self.scorer.reread(self.prepared)
             elif isinstance(self.scorer, Renewing):
                 again.prepared = self.scorer.renew(self.prepared, abort=abort)
             else:
                 again.prepared = self.scorer.prepare(self.windows, abort=abort)
         return again
+
+    def ahead(self, abort: Abort) -> None:
+        """Have windows encoded that claims may ask for, while cores are idle; returns at once."""
+        if self.prepared is not None and isinstance(self.scorer, Deferring):
+            self.scorer.ahead(self.prepared, abort=abort)
 
     @property
     def empty(self) -> bool:

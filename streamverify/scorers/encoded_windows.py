@@ -1,4 +1,7 @@
-"""Windows as keys and values: kept in a cache, encoded ahead or when a claim first asks for one.
+"""Windows as keys and values: kept in a cache, encoded while nobody needs the cores, or when a claim asks.
+
+    ahead     window ── cores idle? ── cache? ── encode      in threads of its own, nobody waits
+    of_claim  window ── cache? ── encode                     the claim waits; alone, on all cores
 
 Before: `premise_cached.py` has read a stream's windows, or chosen those that a claim is shown.
 After: its passes read them.
@@ -15,10 +18,14 @@ from typing import NamedTuple, Protocol
 from streamverify.scorers.blocks import Blocks
 from streamverify.scorers.cache import ByteBoundedCache, CacheStatistics
 from streamverify.scorers.keys_values import CachePrecision, KeysValues, pack
+from streamverify.scorers.lanes import Lanes
 from streamverify.scorers.premise_graph import PremiseGraph
 from streamverify.scorers.protocol import Abort
 from streamverify.scorers.selection import LexicalIndex
 from streamverify.scorers.window_room import SHARED_BYTES, Room, left
+
+_LOOK = 0.5
+"""Seconds after which who waits for an idle core looks whether the window is still wanted."""
 
 
 class WindowKey(NamedTuple):
@@ -36,6 +43,7 @@ class EncodedWindows:
         self,
         graph: PremiseGraph,
         precision: CachePrecision,
+        lanes: Lanes,
         threads: int,
         *,
         limit: int | None,
@@ -46,12 +54,15 @@ class EncodedWindows:
         Args:
             graph: encodes.
             precision: they are kept in.
-            threads: encode ahead at once.
+            lanes: knows how many claims are being scored.
+            threads: encode at once.
             limit: bytes; None for a bound that falls where many passages are known.
             shared: folder in which several processes keep them; None for a cache of this process's own.
         """
-        self._graph, self._precision = graph, precision
-        self._lane = ThreadPoolExecutor(threads, thread_name_prefix="streamverify-encode")
+        self._graph, self._precision, self._lanes = graph, precision, lanes
+        self._idle = ThreadPoolExecutor(threads, thread_name_prefix="streamverify-ahead")
+        self._wanted = ThreadPoolExecutor(threads, thread_name_prefix="streamverify-encode")
+        self._closed = False
         self._blocks = Blocks()
         self._cache, self._room = _cache(limit, shared)
 
@@ -61,7 +72,9 @@ class EncodedWindows:
 
     def close(self) -> None:
         """End the threads and empty the cache."""
-        self._lane.shutdown(wait=True, cancel_futures=True)
+        self._closed = True
+        for threads in (self._idle, self._wanted):
+            threads.shutdown(wait=True, cancel_futures=True)
         self._cache.close()
 
     def known(self, index: LexicalIndex) -> None:
@@ -77,7 +90,7 @@ class EncodedWindows:
         """How many of them are encoded now."""
         return sum(self._cache.holds(window.digest) for window in windows)
 
-    def ahead(self, windows: Sequence[WindowKey], abort: Abort) -> tuple[int, int]:
+    def encode(self, windows: Sequence[WindowKey], abort: Abort) -> tuple[int, int]:
         """Encode what the cache lacks, several at once, until they would take more than half of it.
 
         Returns:
@@ -86,18 +99,45 @@ class EncodedWindows:
         Raises:
             ScoringError: the model failed, or `abort` was set.
         """
+        first, looked_up = self._fitting(windows)
+        found = self._together([(windows[place], True) for place in first], abort)
+        free = {windows[place].digest for place, (_, held) in zip(first, found, strict=True) if held}
+        return looked_up, sum(window.digest in free for window in windows)
+
+    def ahead(self, windows: Sequence[WindowKey], asked: set[int], abort: Abort) -> None:
+        """Have what the cache lacks encoded while cores are idle, as far as `encode` would; returns at once.
+
+        What fails fails again, and is told, when a claim asks for it.
+
+        Args:
+            windows: of a stream.
+            asked: takes the places of those that were asked for on its behalf, here or by a claim.
+            abort: when set, nobody wants them any more.
+        """
+
+        def one(place: int) -> None:
+            while not self._lanes.idle(_LOOK):
+                if abort.is_set or self._closed:
+                    return
+            if place not in asked and not abort.is_set:
+                asked.add(place)
+                self._fetch(windows[place], abort, anew=True)
+
+        for place in self._fitting(windows)[0]:
+            self._idle.submit(one, place)
+
+    def _fitting(self, windows: Sequence[WindowKey]) -> tuple[list[int], int]:
+        """The first place of each of the first different windows that fit; how many windows that covers."""
         budget, looked_up = self._cache.limit // 2, 0
-        wanted: dict[bytes, WindowKey] = {}
-        for window in windows:
-            if window.digest not in wanted:
+        places: dict[bytes, int] = {}
+        for place, window in enumerate(windows):
+            if window.digest not in places:
                 budget -= self._graph.bytes_of(len(window.ids), self._precision)
                 if budget < 0:
                     break
-                wanted[window.digest] = window
+                places[window.digest] = place
             looked_up += 1
-        found = self._together([(window, True) for window in wanted.values()], abort)
-        free = {digest for digest, (_, held) in zip(wanted, found, strict=True) if held}
-        return looked_up, sum(window.digest in free for window in windows)
+        return [*places.values()], looked_up
 
     def of_claim(
         self, asked: Sequence[tuple[WindowKey, bool]], abort: Abort, *, free: int
@@ -120,7 +160,7 @@ class EncodedWindows:
     def _together(
         self, asked: Sequence[tuple[WindowKey, bool]], abort: Abort
     ) -> list[tuple[KeysValues, bool]]:
-        running = [self._lane.submit(self._fetch, window, abort, anew=anew) for window, anew in asked]
+        running = [self._wanted.submit(self._fetch, window, abort, anew=anew) for window, anew in asked]
         try:
             return [future.result() for future in running]
         finally:

@@ -16,21 +16,27 @@ class Lanes:
 
     def __init__(self, threads: int) -> None:
         """Share out so many threads, at least 1."""
-        self._threads, self._claims, self._lock = threads, 0, threading.Lock()
+        self._threads, self._claims, self._changed = threads, 0, threading.Condition()
 
     @contextmanager
     def claim(self) -> Iterator[None]:
         """One more claim is being scored meanwhile."""
-        with self._lock:
+        with self._changed:
             self._claims += 1
         try:
             yield
         finally:
-            with self._lock:
+            with self._changed:
                 self._claims -= 1
+                self._changed.notify_all()
 
     @property
     def free(self) -> int:
         """Threads for each claim that is being scored, at least 1."""
-        with self._lock:
+        with self._changed:
             return max(1, self._threads // max(1, self._claims))
+
+    def idle(self, seconds: float) -> bool:
+        """Whether a thread is without a claim; waits so long for one."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self._claims < self._threads, seconds)

@@ -2,7 +2,7 @@
 
     prepare   window ── tokenizer ── cache? ── encode (no claim in sight) ── keys and values kept
     renew     windows of a prepared set ── cache? ── encode
-    read      window ── tokenizer; encoded when a claim first asks for it
+    read      window ── tokenizer; encoded when cores are idle (ahead) or a claim asks for it
     score     claim  ── tokenizer ── choose windows ─┬─ single pass over each     ── NLI, token risks
                                                      └─ joint pass over all of them ── NLI
 
@@ -102,8 +102,8 @@ class PremiseCachedScorer:
             joint_windows: windows the joint pass sees at most, those that share most with the claim; below
                 2 there is none. None for 3 where the model's calibration weighs that pass, and none else:
                 a pass that decides nothing is not run.
-            ahead: encode windows when they are prepared; without it each when a claim first asks for it,
-                for a scorer that is seldom asked.
+            ahead: encode windows before a claim asks; without it each when the first one does, for a
+                scorer that is seldom asked.
             early_exit: leave single passes out where the first ones decide; False runs all of them.
             packed_passes: run several passes of a claim at once, which takes 65 MB more and a fifth less
                 processor time; the scores are the same.
@@ -130,11 +130,16 @@ class PremiseCachedScorer:
         weighed = _JOINT if "joint" in files.calibration.weights else 0
         self._joint_windows = weighed if joint_windows is None else joint_windows
         self._threads, self._ahead = threads or cores(), ahead
-        self._encoded = EncodedWindows(
-            self._graph, cache_precision, self._threads, limit=cache_bytes, shared=shared_windows
-        )
         self._passes = ThreadPoolExecutor(self._threads, thread_name_prefix="streamverify-pass")
         self._lanes, self._runs = Lanes(self._threads), BoundedSemaphore(self._threads)
+        self._encoded = EncodedWindows(
+            self._graph,
+            cache_precision,
+            self._lanes,
+            self._threads,
+            limit=cache_bytes,
+            shared=shared_windows,
+        )
         # Processes that share windows may keep them in different precision.
         self._salt = f"{files.revision} {cache_precision}".encode()
         self._fingerprint = Fingerprint(
@@ -221,8 +226,14 @@ class PremiseCachedScorer:
         assert isinstance(prepared, _PreparedWindows), "prepared by another scorer"
         if not self._ahead:
             return self.reread(prepared)
-        looked_up, from_cache = self._encoded.ahead(prepared.keys, abort)
+        looked_up, from_cache = self._encoded.encode(prepared.keys, abort)
         return replace(prepared, from_cache=from_cache, asked=set(range(looked_up)))
+
+    def ahead(self, prepared: Prepared, *, abort: Abort) -> None:
+        """Encode, while cores are idle, what no claim has asked for yet; returns at once."""
+        assert isinstance(prepared, _PreparedWindows), "prepared by another scorer"
+        if self._ahead:
+            self._encoded.ahead(prepared.keys, prepared.asked, abort)
 
     def expect(self, texts: Sequence[str]) -> AbstractContextManager[None]:
         """Leave room for passages that wait to be prepared, for as long as the context is entered."""

@@ -215,6 +215,15 @@ class Deferring(Protocol):
         """
         ...
 
+    def ahead(self, prepared: Prepared, *, abort: Abort) -> None:
+        """Do the work on windows as long as no claim needs the cores; begins it and returns at once.
+
+        Args:
+            prepared: of this scorer's `read` or `reread`.
+            abort: when set, nobody wants it any more.
+        """
+        ...
+
 
 @runtime_checkable
 class Expecting(Protocol):

@@ -47,6 +47,7 @@ class SentenceJudge:
         numbering, timeout = config.citations.numbering, config.verdict_timeout
         self._later = [LaterJudge(one, config.question, numbering, timeout) for one in config.later]
         self.work = Work()
+        self._ahead: list[Abort] = []
 
     @property
     def second_opinions(self) -> tuple[SecondOpinion, ...]:
@@ -54,7 +55,7 @@ class SentenceJudge:
         return tuple(later.done for later in self._later)
 
     async def prepare(self, preparation: Preparation) -> bool:
-        """Cut and encode a set of passages; what fails is told to the sentences that wait for it.
+        """Cut and read a set of passages; what fails is told to the sentences that wait for it.
 
         Returns:
             Whether it was done.
@@ -64,9 +65,11 @@ class SentenceJudge:
         def prepared() -> Assessor:
             # Titles may be long: read here, not in the event loop once a check has failed.
             preparation.read_names()
-            return config.assessor(
-                preparation.passages, config.question, preparation.abort, deferred=config.whole
-            )
+            assessor = config.assessor(preparation.passages, config.question, preparation.abort)
+            if not config.whole:
+                self._ahead.append(preparation.abort)
+                assessor.ahead(preparation.abort)
+            return assessor
 
         try:
             with config.expecting(preparation.passages, config.question):
@@ -77,6 +80,11 @@ class SentenceJudge:
         self.work = self.work + assessor.work
         preparation.finish(assessor)
         return True
+
+    def finish(self) -> None:
+        """No claim comes any more: passages that wait to be encoded need not be."""
+        for abort in self._ahead:
+            abort.set()
 
     async def settlements(
         self,

@@ -299,6 +299,7 @@ class Pump:
 
     def _conclude(self) -> None:
         """Queue the last events and write the report; a cancelled stream has failed."""
+        self._judge.finish()
         self._open()
         ending: Outcome
         error: str | None

@@ -275,7 +275,10 @@ def test_close_ends_the_threads_and_may_be_called_twice():
     scorer.close()
     scorer.close()
     assert scorer.statistics().entries == 0
-    assert not [thread for thread in threading.enumerate() if thread in scorer._encoded._lane._threads]
+    encoded = scorer._encoded
+    own = encoded._idle._threads | encoded._wanted._threads
+    assert own
+    assert not [thread for thread in threading.enumerate() if thread in own]
 
 
 @pytest.mark.parametrize("option", ["threads", "single_passes", "cache_bytes", "joint_windows"])
