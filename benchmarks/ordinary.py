@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -14,9 +15,11 @@ from streamverify.scorers.protocol import Abort
 from workloads import answer, passages
 
 
-def ordinary_cpu_per_pair(scorer: PremiseCachedScorer, pairs: int = 40) -> float:
+def ordinary_cpu_per_pair(
+    scorer: PremiseCachedScorer, pairs: int = 40, *, folder: Path | None = None
+) -> float:
     """Median CPU milliseconds of one pass over a window and a sentence in one sequence, on one thread."""
-    graph = PremiseGraph(ModelFiles.open(None).graph)
+    graph = PremiseGraph(ModelFiles.open(folder).graph)
     windows = cut(passages(4), scorer.token_spans, scorer.traits.window_tokens)
     sentences = [sentence for sentence in "".join(answer(pairs * 30)).split(". ") if sentence.strip()][:pairs]
     took = []

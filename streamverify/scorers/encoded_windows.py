@@ -1,6 +1,6 @@
 """Windows as keys and values: kept in a cache, encoded while nobody needs the cores, or when a claim asks.
 
-    ahead     window ── cores idle? ── cache? ── encode      in threads of its own, nobody waits
+    ahead     window ── no claim? ── cache? ── encode        in threads of its own, nobody waits
     of_claim  window ── cache? ── encode                     the claim waits; alone, on all cores
 
 Before: `premise_cached.py` has read a stream's windows, or chosen those that a claim is shown.
@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from threading import Lock
 from typing import NamedTuple, Protocol
 
 from streamverify.scorers.blocks import Blocks
@@ -25,7 +26,9 @@ from streamverify.scorers.selection import LexicalIndex
 from streamverify.scorers.window_room import SHARED_BYTES, Room, left
 
 _LOOK = 0.5
-"""Seconds after which who waits for an idle core looks whether the window is still wanted."""
+"""Seconds after which who waits for the cores looks whether the window is still wanted."""
+_PROMISED = 0.75
+"""Share of the cache that running streams may have encoded ahead: more would drive out each other's."""
 
 
 class WindowKey(NamedTuple):
@@ -63,6 +66,7 @@ class EncodedWindows:
         self._idle = ThreadPoolExecutor(threads, thread_name_prefix="streamverify-ahead")
         self._wanted = ThreadPoolExecutor(threads, thread_name_prefix="streamverify-encode")
         self._closed = False
+        self._promised, self._lock = 0, Lock()
         self._blocks = Blocks()
         self._cache, self._room = _cache(limit, shared)
 
@@ -105,14 +109,14 @@ class EncodedWindows:
         return looked_up, sum(window.digest in free for window in windows)
 
     def ahead(self, windows: Sequence[WindowKey], asked: set[int], abort: Abort) -> None:
-        """Have what the cache lacks encoded while cores are idle, as far as `encode` would; returns at once.
+        """Encode what the cache lacks while no claim is scored, as far as there is room; returns at once.
 
         What fails fails again, and is told, when a claim asks for it.
 
         Args:
             windows: of a stream.
             asked: takes the places of those that were asked for on its behalf, here or by a claim.
-            abort: when set, nobody wants them any more.
+            abort: set when the stream ends: nobody wants them any more.
         """
 
         def one(place: int) -> None:
@@ -123,8 +127,32 @@ class EncodedWindows:
                 asked.add(place)
                 self._fetch(windows[place], abort, anew=True)
 
-        for place in self._fitting(windows)[0]:
+        for place in self._promise(windows, abort):
             self._idle.submit(one, place)
+
+    def _promise(self, windows: Sequence[WindowKey], abort: Abort) -> list[int]:
+        """Places of the windows to encode ahead; until `abort` is set their room is taken."""
+        taken, places = 0, []
+        with self._lock:
+            room = int(self._cache.limit * _PROMISED) - self._promised
+            for place in self._fitting(windows)[0]:
+                if self._cache.holds(windows[place].digest):
+                    continue
+                taken += self._size(windows[place])
+                if taken > room:
+                    taken -= self._size(windows[place])
+                    break
+                places.append(place)
+            self._promised += taken
+        abort.attach(lambda: self._let_go(taken))
+        return places
+
+    def _let_go(self, taken: int) -> None:
+        with self._lock:
+            self._promised -= taken
+
+    def _size(self, window: WindowKey) -> int:
+        return self._graph.bytes_of(len(window.ids), self._precision)
 
     def _fitting(self, windows: Sequence[WindowKey]) -> tuple[list[int], int]:
         """The first place of each of the first different windows that fit; how many windows that covers."""
@@ -132,7 +160,7 @@ class EncodedWindows:
         places: dict[bytes, int] = {}
         for place, window in enumerate(windows):
             if window.digest not in places:
-                budget -= self._graph.bytes_of(len(window.ids), self._precision)
+                budget -= self._size(window)
                 if budget < 0:
                     break
                 places[window.digest] = place

@@ -37,6 +37,6 @@ class Lanes:
             return max(1, self._threads // max(1, self._claims))
 
     def idle(self, seconds: float) -> bool:
-        """Whether a thread is without a claim; waits so long for one."""
+        """Whether no claim is being scored; waits so long for that."""
         with self._changed:
-            return self._changed.wait_for(lambda: self._claims < self._threads, seconds)
+            return self._changed.wait_for(lambda: not self._claims, seconds)

@@ -91,6 +91,26 @@ def test_nothing_is_encoded_ahead_for_a_stream_that_ended():
 
 
 @pytest.mark.model
+def test_streams_that_run_have_no_more_encoded_ahead_than_the_cache_can_keep_and_make_room_when_they_end():
+    sets = [windows(*(text + more for _, text in FACTS)) for more in ("", " So.", " Yes.")]
+    probe = PremiseCachedScorer(threads=1)
+    probe.prepare(sets[0], abort=Abort())
+    size = probe.statistics().bytes
+    probe.close()
+    scorer, ended = PremiseCachedScorer(threads=1, cache_bytes=4 * size), Abort()
+    scorer.ahead(scorer.read(sets[0], abort=Abort()), abort=ended)
+    scorer.ahead(scorer.read(sets[1], abort=Abort()), abort=Abort())
+    scorer.ahead(scorer.read(sets[2], abort=Abort()), abort=Abort())  # three quarters of the cache are taken
+    until_idle(scorer)
+    assert 2 * len(FACTS) < scorer.statistics().misses < 3 * len(FACTS)
+    ended.set()
+    scorer.ahead(scorer.read(sets[2], abort=Abort()), abort=Abort())
+    until_idle(scorer)
+    assert scorer.statistics().misses == 3 * len(FACTS)
+    scorer.close()
+
+
+@pytest.mark.model
 def test_closing_does_not_wait_for_claims_to_leave_cores_to_what_is_encoded_ahead():
     scorer = PremiseCachedScorer(threads=1)
     prepared = scorer.read(windows(*(text for _, text in FACTS)), abort=Abort())
