@@ -5,6 +5,7 @@ Before: pydantic. After: `types` and every module with values of its own.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from threading import RLock
 from typing import Any
@@ -12,6 +13,12 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 _BUILDING = RLock()  # reentrant: to build a value is to build the values within it
+if hasattr(os, "register_at_fork"):
+    # A child in which this lock, or the one pydantic takes within it, is held by a thread that it does not
+    # have would wait for ever: nobody forks while a value is made ready.
+    os.register_at_fork(
+        before=_BUILDING.acquire, after_in_parent=_BUILDING.release, after_in_child=_BUILDING.release
+    )
 
 
 class Value(BaseModel):

@@ -366,7 +366,8 @@ class Verifier:
     ) -> None:
         """Close."""
         with anyio.CancelScope(shield=True):
-            await self._preparers.run(self.close, Abort())
+            # By a thread of its own: those that prepare may all be busy with what closing stops.
+            await Workers(1, "streamverify-close").run(self.close, Abort())
 
     async def _open(self) -> Scoring:
         scoring = self._loaded.here.scoring

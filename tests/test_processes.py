@@ -212,3 +212,109 @@ def reasons():
 print(in_child(reasons))
 """
     assert run(judge + program) == "0"
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("told.wait(60); os.write(1, b'stopped')", "stopped"),  # it would not be heard of again
+        ("threading.Event().wait()", ""),  # nobody waits for ever for who does not listen
+    ],
+    ids=["obedient", "deaf"],
+)
+def test_a_process_that_ends_tells_its_calls_to_stop_and_waits_for_those_that_do(call, said):
+    program = f"""
+import anyio, threading
+from streamverify.scorers.protocol import Abort
+from streamverify.streaming.workers import Workers
+abort, told, begun = Abort(), threading.Event(), threading.Event()
+abort.attach(told.set)
+def call():
+    begun.set()
+    {call}
+async def main():
+    with anyio.CancelScope() as scope:
+        async with anyio.create_task_group() as group:
+            group.start_soon(workers.run, call, abort)
+            while not begun.is_set():
+                await anyio.sleep(0.01)
+            scope.cancel()
+workers = Workers(1, "test")
+anyio.run(main)
+"""
+    assert run(program) == said
+
+
+def test_an_ended_process_does_not_break_off_inside_the_model():
+    program = """
+import asyncio
+passages = [f"Mill {n} was built in {1800 + n} and stands by the river {n * 7}." for n in range(12)]
+answer = " ".join(f"Mill {n} was built in {1800 + n}." for n in range(40))
+verifier = Verifier().open()
+check(verifier)
+async def main():
+    try:
+        await asyncio.wait_for(verifier.check(answer, passages), 0.05)
+    except asyncio.TimeoutError:
+        print("late")
+asyncio.run(main())
+"""
+    assert [run(program) for _ in range(5)] == ["late"] * 5
+
+
+def test_a_child_forked_while_a_value_is_made_ready_makes_its_own():
+    program = """
+import threading
+from pydantic_core import core_schema
+from streamverify.value import Value
+building, go_on = threading.Event(), threading.Event()
+class Slow(str):
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source, handler):
+        building.set()
+        go_on.wait(60)
+        return core_schema.str_schema()
+class Made(Value):
+    name: Slow
+class Other(Value):
+    number: int
+threading.Thread(target=Made.model_validate, args=({"name": "a"},)).start()
+building.wait(60)
+threading.Timer(0.2, go_on.set).start()
+child = os.fork()  # waits until nothing is being made ready
+if child == 0:
+    import faulthandler
+    faulthandler.dump_traceback_later(30, exit=True)  # a child that waits for ever fails
+    Other.model_validate({"number": 1})
+    os._exit(0)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    assert run(program) == "0"
+
+
+def test_a_verifier_closes_though_every_thread_that_prepares_is_busy():
+    program = """
+import anyio, threading
+from streamverify.errors import ScoringError
+from streamverify.scorers.function import FunctionScorer
+begun = threading.Semaphore(0)
+class Slow(FunctionScorer):
+    def prepare(self, windows, *, abort):
+        told = threading.Event()
+        abort.attach(told.set)
+        begun.release()
+        told.wait()
+        raise ScoringError("stopped")
+async def main():
+    verifier = Verifier(Slow(lambda claim, passages: 1.0))
+    async with anyio.create_task_group() as group:
+        async with verifier:
+            for number in range(8):
+                group.start_soon(verifier.check, f"There are {number} mills.", [f"There are {number} mills."])
+            for _ in range(4):
+                while not begun.acquire(blocking=False):
+                    await anyio.sleep(0.01)
+    print("closed")
+anyio.run(main)
+"""
+    assert run(program) == "closed"

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
+from streamverify._lazy import cached_property
 from streamverify.checks.aligned import Ground, Place, PlacedNumber
 from streamverify.checks.dates import Date, DatePool
 from streamverify.checks.negation import Statement

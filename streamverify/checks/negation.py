@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
+from streamverify._lazy import cached_property
 from streamverify.text.caseless import Caseless
 from streamverify.text.sentence_ends import SENTENCE_END
 from streamverify.text.words import STOP_WORDS, WORD, listed, stem, stems_of, tokens

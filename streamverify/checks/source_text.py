@@ -10,9 +10,9 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import TypeVar
 
+from streamverify._lazy import cached_property
 from streamverify.checks.aligned import Run, run_of
 from streamverify.checks.dates import Date, dates, spans
 from streamverify.checks.negation import Statement, statements

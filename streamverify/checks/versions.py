@@ -12,9 +12,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import permutations
 
+from streamverify._lazy import cached_property
 from streamverify.checks.dates import dates
 from streamverify.checks.quantities import quantities
 from streamverify.checks.source_text import SourceText

@@ -13,13 +13,13 @@ import heapq
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from streamverify._lazy import cached_property
 from streamverify.errors import InputFileError, UsageError
 from streamverify.evaluate import stats
 from streamverify.evaluate.journal import JOURNAL, read_journal

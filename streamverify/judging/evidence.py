@@ -6,10 +6,10 @@ Before: `scorers/` scored windows. After: `verdict.py` puts the evidence into th
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 
 import sentencex
 
+from streamverify._lazy import cached_property
 from streamverify.checks import Near
 from streamverify.scorers.protocol import NliScore, Window, WindowScore
 from streamverify.text.words import STOP_WORDS, folded_words, stems_of

@@ -44,8 +44,11 @@ class _AsyncioLoop:
         return self._asyncio.create_task(run(), name=name)
 
     def call_soon(self, callback: Callable[[], object]) -> None:
-        if not self._loop.is_closed():
+        try:
             self._loop.call_soon_threadsafe(callback)
+        except RuntimeError:
+            if not self._loop.is_closed():  # it may close at any moment, so nobody can ask before
+                raise
 
 
 class _TrioLoop:

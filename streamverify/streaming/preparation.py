@@ -6,10 +6,9 @@ After: the sentences that closed under it are judged by its `assessor`.
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import anyio
 
+from streamverify._lazy import cached_property
 from streamverify.citations import Numbering, Resolver
 from streamverify.errors import ScoringError
 from streamverify.judging.assessor import Assessor

@@ -3,11 +3,17 @@
 A thread lives as long as there is work and a moment longer, so an idle verifier has none. A call that is
 given up (its deadline passed, its stream was cancelled) frees its slot at once, even if the scorer ignores
 the abort and hangs: one hanging call never starves the calls behind it.
+
+Threads are daemons, so that a call which hangs does not keep a process from ending. One that comes back from
+a model's runtime into an interpreter that is gone would break the process off: at its end calls are told to
+stop, and waited for a moment.
 """
 
 from __future__ import annotations
 
+import atexit
 import heapq
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -29,6 +35,9 @@ _DROPPED = 64
 LINGER = 1.0
 """Seconds that a thread waits for more work: starting one keeps the event loop until the new thread has run,
 which takes long where the cores are busy, and sentences come every second or so."""
+
+LAST_WORD = 2.0
+"""Seconds that the end of the process waits for calls that were told to stop."""
 
 
 class WorkersStatistics(NamedTuple):
@@ -97,6 +106,8 @@ class _Slots:
         self.lock = threading.Lock()
         self.resting: list[_Resting] = []
         """The one that came last is woken first, so that as few as are needed stay."""
+        self.threads: set[threading.Thread] = set()
+        """All that were started and have not ended, busy with a call that was given up included."""
         self.closed = False
         self._queue: list[tuple[float, int, _Job[object]]] = []
         self._number = count()
@@ -127,6 +138,38 @@ class _Slots:
 
     def all_waiting(self) -> list[_Job[object]]:
         return [job for _, _, job in self._queue if not job.given_up]
+
+    def begun(self, thread: threading.Thread) -> None:
+        """It is to be waited for at the end of the process."""
+        if not self.threads:
+            atexit.register(self.end, os.getpid())
+        self.threads.add(thread)
+
+    def ended(self, thread: threading.Thread) -> None:
+        self.threads.discard(thread)
+        if not self.threads:
+            atexit.unregister(self.end)
+
+    def close(self) -> None:
+        """Tell every call to stop, and threads that rest to end."""
+        with self.lock:
+            jobs = [*self.running, *self.all_waiting()]
+            resting, self.resting, self.closed = self.resting, [], True
+        for one in resting:
+            one.give(None)
+        for job in jobs:
+            job.abort.set()
+
+    def end(self, process: int) -> None:
+        """Close as the process ends, and wait until no thread is inside a call, or `LAST_WORD` has passed."""
+        if process != os.getpid():  # a child inherits what was to be done, and none of the threads
+            return
+        self.close()
+        until = time.monotonic() + LAST_WORD
+        with self.lock:
+            threads = [*self.threads]
+        for thread in threads:
+            thread.join(max(until - time.monotonic(), 0))
 
 
 class Workers:
@@ -191,14 +234,7 @@ class Workers:
 
     def close(self) -> None:
         """Tell every running call to stop; threads end by themselves, and none rests any more."""
-        slots = self._slots.here
-        with slots.lock:
-            jobs = [*slots.running, *slots.all_waiting()]
-            resting, slots.resting, slots.closed = slots.resting, [], True
-        for one in resting:
-            one.give(None)
-        for job in jobs:
-            job.abort.set()
+        self._slots.here.close()
 
     def _submit(self, job: _Job[T], since: float) -> None:
         slots = self._slots.here
@@ -220,9 +256,12 @@ class Workers:
                 slots.resting.pop().give(job)
                 return
             given = _Resting(job)
+            thread = threading.Thread(target=self._work, args=(slots, given), name=self._name, daemon=True)
+            slots.begun(thread)
             try:
-                threading.Thread(target=self._work, args=(given,), name=self._name, daemon=True).start()
+                thread.start()
             except RuntimeError as error:  # the system gives no more of them
+                slots.ended(thread)
                 slots.running.discard(job)
                 job.fail(ScoringError(f"no thread for a check: {error}"))
                 if slots.running:  # whose threads take up what waits; else nobody ever would
@@ -230,8 +269,14 @@ class Workers:
             else:
                 return
 
-    def _work(self, given: _Resting) -> None:
-        slots, job = self._slots.here, given.take()
+    def _work(self, slots: _Slots, given: _Resting) -> None:
+        try:
+            self._work_off(slots, given.take())
+        finally:
+            with slots.lock:
+                slots.ended(threading.current_thread())
+
+    def _work_off(self, slots: _Slots, job: _Job[object] | None) -> None:
         while job is not None:
             job.execute()
             resting: _Resting | None = None
