@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from types import ModuleType
 
@@ -28,35 +29,30 @@ async def test_the_loop_that_runs_is_found(anyio_backend_name):
     assert type(current_loop()).__name__.lower() == f"_{anyio_backend_name}loop"
 
 
-@pytest.mark.parametrize("anyio_backend", ["asyncio"])
-async def test_a_loop_that_closes_at_that_very_moment_is_told_nothing(monkeypatch):
+class Given:
+    """A loop of asyncio's that takes no callback."""
+
+    def __init__(self, *, closes):
+        self._closes, self._closed = closes, False
+
+    def is_closed(self):
+        return self._closed
+
+    def call_soon_threadsafe(self, callback):
+        self._closed = self._closes
+        raise RuntimeError("Event loop is closed" if self._closes else "not now")
+
+
+async def loop_like(given):
     loop = current_loop()
-
-    class Closing:
-        closed = False
-
-        def is_closed(self):
-            return self.closed
-
-        def call_soon_threadsafe(self, callback):
-            self.closed = True
-            raise RuntimeError("Event loop is closed")
-
-    monkeypatch.setattr(loop, "_loop", Closing())
-    loop.call_soon(lambda: None)
+    loop._loop = given
+    return loop
 
 
-@pytest.mark.parametrize("anyio_backend", ["asyncio"])
-async def test_what_a_running_loop_refuses_is_raised(monkeypatch):
-    loop = current_loop()
+def test_a_loop_that_closes_at_that_very_moment_is_told_nothing():
+    asyncio.run(loop_like(Given(closes=True))).call_soon(lambda: None)
 
-    class Refusing:
-        def is_closed(self):
-            return False
 
-        def call_soon_threadsafe(self, callback):
-            raise RuntimeError("not now")
-
-    monkeypatch.setattr(loop, "_loop", Refusing())
+def test_what_a_running_loop_refuses_is_raised():
     with pytest.raises(RuntimeError, match="not now"):
-        loop.call_soon(lambda: None)
+        asyncio.run(loop_like(Given(closes=False))).call_soon(lambda: None)
