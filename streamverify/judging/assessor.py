@@ -127,7 +127,7 @@ class Assessor:
         return self._material.work
 
     def ahead(self, abort: Abort) -> None:
-        """Have passages encoded before claims ask for them, while cores are idle; returns at once."""
+        """Have passages encoded before claims ask for them, while no claim is scored; returns at once."""
         self._material.ahead(abort)
 
     def assess(

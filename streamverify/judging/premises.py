@@ -123,7 +123,7 @@ class PreparedPremises:
         return again
 
     def ahead(self, abort: Abort) -> None:
-        """Have windows encoded that claims may ask for, while cores are idle; returns at once."""
+        """Have windows encoded that claims may ask for, while no claim is scored; returns at once."""
         if self.prepared is not None and isinstance(self.scorer, Deferring):
             self.scorer.ahead(self.prepared, abort=abort)
 

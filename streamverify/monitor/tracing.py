@@ -5,7 +5,7 @@ Before: `observe.py` tells each stream, in a thread of the observer's own. After
     span of the caller                        whatever was current where the stream was made
     └─ streamverify.request                   in the proxy, whose upstream is told of it; the parent then
     └─ streamverify.stream                    from the opening to the last event
-       ├─ streamverify.prepare                until the passages are encoded
+       ├─ streamverify.prepare                until claims can be judged
        ├─ streamverify.sentence               one each, from its close to its verdict
        └─ event gen_ai.evaluation.result      one an answer; one a sentence, in its span, on request
 

@@ -2,7 +2,7 @@
 
     prepare   window ── tokenizer ── cache? ── encode (no claim in sight) ── keys and values kept
     renew     windows of a prepared set ── cache? ── encode
-    read      window ── tokenizer; encoded when cores are idle (ahead) or a claim asks for it
+    read      window ── tokenizer; encoded while no claim is scored (ahead) or when one asks
     score     claim  ── tokenizer ── choose windows ─┬─ single pass over each     ── NLI, token risks
                                                      └─ joint pass over all of them ── NLI
 
@@ -230,7 +230,7 @@ class PremiseCachedScorer:
         return replace(prepared, from_cache=from_cache, asked=set(range(looked_up)))
 
     def ahead(self, prepared: Prepared, *, abort: Abort) -> None:
-        """Encode, while cores are idle, what no claim has asked for yet; returns at once."""
+        """Encode, while no claim is scored, what none has asked for yet; returns at once."""
         assert isinstance(prepared, _PreparedWindows), "prepared by another scorer"
         if self._ahead:
             self._encoded.ahead(prepared.keys, prepared.asked, abort)
