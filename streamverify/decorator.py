@@ -22,6 +22,7 @@ from streamverify.events import Event, TextReleased
 from streamverify.passages import passages_from
 from streamverify.policy import Policy, PolicyLike, policy_from
 from streamverify.stream import VerifiedStream
+from streamverify.streaming.portal import PerProcess
 from streamverify.streaming.retrieval import SINK
 from streamverify.types import Passage, Report
 from streamverify.verifier import Verifier
@@ -29,10 +30,12 @@ from streamverify.verifier import Verifier
 P = ParamSpec("P")
 
 
-@functools.cache
+_SHARED = PerProcess(Verifier)
+
+
 def shared_verifier() -> Verifier:
     """The process's verifier for functions decorated without one; the model is loaded at its first use."""
-    return Verifier()
+    return _SHARED.here
 
 
 class CheckedAnswer(str):

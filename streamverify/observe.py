@@ -179,7 +179,8 @@ class Feed:
         """`end`, and wait; what was not delivered within `seconds` is dropped, counted and logged."""
         self.end()
         atexit.unregister(self._at_exit)
-        done, state = self.drain(seconds), self._state.here
+        state = self._state.here
+        done = self.drain(seconds if state.thread is not None else 0)
         if done and state.thread is not None:
             state.thread.join(seconds)
             return
@@ -197,11 +198,14 @@ class Feed:
 
     def _start(self, state: _State) -> None:
         # A daemon: a hanging observer cannot keep a process alive. An orderly end waits for it a while.
+        thread = threading.Thread(target=self._work, args=(state,), name="streamverify-observer", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError as error:  # the system has none now: what waits is told once it has
+            _LOG.warning("%s has to wait: %s", self._name, error)
+            return
+        state.thread = thread
         atexit.register(self._at_exit)
-        state.thread = threading.Thread(
-            target=self._work, args=(state,), name="streamverify-observer", daemon=True
-        )
-        state.thread.start()
 
     def _at_exit(self) -> None:
         self.close(GRACE)

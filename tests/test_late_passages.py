@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from collections.abc import AsyncGenerator, AsyncIterable
 
+import anyio
 import pytest
 
 from streamverify import (
@@ -124,3 +126,34 @@ def test_a_synchronous_source_tells_passages_in_its_own_thread():
         box.append(VerifiedSyncChunks(source(), Texts(), None, verifier=verifier))
         assert "".join(box[0]) == "It opened in 1889. It is 330 metres tall."
     assert set(scorer.prepared) == {(P1.text,), (P1.text, P2.text)}
+
+
+@pytest.mark.anyio
+async def test_passages_that_several_threads_add_at_once_are_all_known():
+    added, together = anyio.Event(), threading.Barrier(4)
+    ids = [f"p{number:03d}" for number in range(200)]
+
+    async def source():
+        yield "It begins. "
+        await added.wait()
+        for one in ids:
+            yield f"The mill was built in 1804 [{one}]. "
+
+    def add(stream, mine):
+        together.wait(60)
+        for one in mine:
+            stream.add_passages([Passage(one, "The mill was built in 1804.")])
+
+    async with Verifier(ScriptedScorer()) as verifier, verifier.stream(source(), []) as stream:
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(1e-6)  # threads take turns often enough to meet
+        try:
+            async with anyio.create_task_group() as group:
+                for number in range(4):
+                    group.start_soon(anyio.to_thread.run_sync, add, stream, ids[number::4])
+        finally:
+            sys.setswitchinterval(interval)
+        added.set()
+        report = (await collect(stream))[-1].report
+    figures = report.citation_figures
+    assert (figures.citations, figures.fabricated) == (200, 0)

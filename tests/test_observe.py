@@ -314,3 +314,36 @@ def test_something_that_is_no_observer_is_refused():
 def test_a_context_is_a_frozen_value():
     with pytest.raises(ValueError, match="frozen"):
         StreamContext(user="u1").user = "u2"
+
+
+def refuses(monkeypatch, name, times):
+    """The system gives no thread of this name so many times."""
+    start, left = threading.Thread.start, [times]
+
+    def refuse(thread):
+        if thread.name == name and left[0]:
+            left[0] -= 1
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+
+
+def test_an_observer_for_whom_there_was_no_thread_is_told_once_there_is_one(monkeypatch, caplog):
+    refuses(monkeypatch, "streamverify-observer", 1)
+    observer = Remembers()
+    feed = Feed(observer)
+    assert feed.put(lambda o: o.opened(1))
+    assert "has to wait" in caplog.text
+    assert feed.put(lambda o: o.opened(2))
+    assert feed.drain(30)
+    assert observer.openings == [1, 2]
+    feed.close(30)
+
+
+def test_a_feed_that_never_had_a_thread_closes_at_once_and_counts_what_it_missed(monkeypatch):
+    refuses(monkeypatch, "streamverify-observer", 9)
+    feed = Feed(Remembers())
+    feed.put(lambda o: o.opened(1))
+    feed.close(600)
+    assert feed.statistics == (0, 0, 1, 0)

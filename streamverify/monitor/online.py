@@ -210,14 +210,20 @@ class OnlineEvaluation(Observer):
                 shed = 0
                 self._queue.append(answer)
                 if self._thread is None:
-                    # A daemon: a judge that hangs cannot keep a process alive.
-                    self._thread = threading.Thread(
-                        target=self._work, name="streamverify-online", daemon=True
-                    )
-                    self._thread.start()
+                    self._start()
                 self._changed.notify_all()
         if shed and str(shed).strip("0") == "1":
             _LOG.warning("scorers do not keep up: %d answers shed so far", shed)
+
+    def _start(self) -> None:
+        # A daemon: a judge that hangs cannot keep a process alive.
+        thread = threading.Thread(target=self._work, name="streamverify-online", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError as error:  # the system has none now: the next answer asks again
+            _LOG.warning("answers have to wait to be scored: %s", error)
+            return
+        self._thread = thread
 
     def _work(self) -> None:
         while True:

@@ -136,8 +136,10 @@ class PrometheusObserver(Observer):
     def _raise_to(self, family: names.MetricFamily, total: int) -> None:
         """Bring a counter to a total that others count; each process adds what it saw itself."""
         with self._lock:
-            new = total - self._dropped_before.get(family.name, 0)
-            self._dropped_before[family.name] = total
+            before = self._dropped_before.get(family.name, 0)
+            # Several threads tell, and one that was held up tells an older total: it counts nothing anew.
+            self._dropped_before[family.name] = max(before, total)
+            new = total - before
         if new > 0:
             self._made[family.name].inc(new)
 

@@ -73,6 +73,7 @@ class WindowStore:
         self._maps: OrderedDict[Path, KeysValues] = OrderedDict()
         self._mapped = 0
         self._lock = threading.Lock()
+        self._making_room = threading.Lock()  # locks of the file exclude other processes, not threads
         self._hits = self._misses = self._evicted = 0
         self._full = False
         """Whether the last window could not be written, and that was told."""
@@ -183,6 +184,8 @@ class WindowStore:
                 fcntl.lockf(self._locks, fcntl.LOCK_UN, 1, place)
 
     def _take(self, place: int) -> bool:
+        if self._locks < 0:
+            raise ScoringError("the folder of encoded windows was let go of: the scorer is closed")
         try:
             fcntl.lockf(self._locks, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
         except (BlockingIOError, PermissionError):
@@ -216,8 +219,15 @@ class WindowStore:
         self._make_room()
 
     def _make_room(self) -> None:
-        if not self._take(_ROOM):
-            return  # another process is at it
+        if not self._making_room.acquire(blocking=False):
+            return  # another thread is at it
+        try:
+            if self._take(_ROOM):  # else another process is at it
+                self._remove()
+        finally:
+            self._making_room.release()
+
+    def _remove(self) -> None:
         try:
             files = self._files()
             size = sum(one.size for one in files)

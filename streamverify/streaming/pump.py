@@ -11,6 +11,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
+from threading import Lock
 
 import anyio
 from anyio.abc import TaskGroup
@@ -62,6 +63,7 @@ class Pump:
         self._prepare_ms: float | None = None
         self._pending = self._in_doubt = self._position = 0
         self._known = config.passages or ()
+        self._telling = Lock()
         self._incoming: deque[tuple[Passage, ...]] = deque()
         self._preparation: Preparation | None = None
         self._error: Exception | None = None
@@ -95,8 +97,9 @@ class Pump:
         Raises:
             PassageError: an id is known already, with another text. Caller.
         """
-        self._known = passages_from([*self._known, *passages])
-        self._incoming.append(self._known)
+        with self._telling:
+            self._known = passages_from([*self._known, *passages])
+            self._incoming.append(self._known)
         self._task.loop.call_soon(self._absorb_soon)
 
     def cite(self, markers: Sequence[Marker]) -> None:

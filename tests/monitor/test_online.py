@@ -234,3 +234,33 @@ def test_a_metric_that_cannot_be_asked_is_refused_before_any_stream():
         ):
             with pytest.raises(UsageError, match=said):
                 by_metric(name, plain)
+
+
+def test_answers_for_which_there_was_no_thread_are_scored_with_the_next(monkeypatch, url):
+    start, left = threading.Thread.start, [1]
+
+    def refuse(thread):
+        if thread.name == "streamverify-online" and left[0]:
+            left[0] -= 1
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    scored = []
+
+    def score(answer):
+        scored.append(answer.report.answer)
+        return 0.5
+
+    texts = ("The mill was built in 1804.", "It has two wheels.")
+    with (
+        Records(url) as records,
+        Database(url) as database,
+        online(database, {"x": score}) as evaluation,
+        Verifier(ScriptedScorer(), observers=[records, evaluation]) as verifier,
+    ):
+        for text in texts:
+            verifier.check_sync(text, PASSAGES_OF_MILL)
+            assert verifier.drain_observers(60)
+        assert evaluation.drain(60)
+    assert scored == [*texts]

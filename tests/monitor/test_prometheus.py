@@ -316,3 +316,11 @@ def test_a_real_prometheus_scrapes_what_serve_answers(tmp_path):
     assert found == {label.value: 1.0 for label in SENTENCES.values()}
     health = {rule["health"] for group in rules["data"]["groups"] for rule in group["rules"]}
     assert "err" not in health
+
+
+def test_a_total_that_comes_late_counts_nothing_anew():
+    totals = iter((10, 4, 12))
+    metrics = PrometheusObserver(CollectorRegistry(), records_dropped=lambda: next(totals))
+    for expected in (10, 10, 12):
+        metrics.idle()
+        assert sum(counted(metrics, "streamverify_records_dropped_total").values()) == expected

@@ -295,3 +295,29 @@ def test_scores_of_the_model_are_the_same_to_the_bit(tmp_path):
         scorer.close()
     assert [scores for _, scores in told] == [told[0][1]] * 3
     assert [cheap for cheap, _ in told] == [0, 0, 2]
+
+
+def test_threads_that_write_at_once_count_each_window_that_went_once(stores):
+    store = stores(limit=6 * (HEADER + 5 * BYTES))
+    together = threading.Barrier(8)
+
+    def write(thread):
+        together.wait(60)
+        for number in range(30):
+            store.fetch(key(1000 + thread * 30 + number), lambda: window(1), abort=Abort())
+
+    threads = [threading.Thread(target=write, args=(thread,)) for thread in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    told = store.statistics()
+    assert told.misses == 240
+    assert told.misses - told.entries == told.evicted
+
+
+def test_a_store_that_was_closed_says_so(stores):
+    store = stores()
+    store.close()
+    with pytest.raises(ScoringError, match="closed"):
+        store.fetch(key(7), lambda: window(7), abort=Abort())
