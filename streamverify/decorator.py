@@ -147,7 +147,7 @@ class VerifiedSyncPieces(Iterator[str]):
 
     def close(self) -> None:
         """Stop the function and every check."""
-        self._portal.run(self._pieces.aclose)
+        self._portal.finish(self._pieces.aclose)
 
 
 class Decorator(Protocol):

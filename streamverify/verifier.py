@@ -259,7 +259,11 @@ class Verifier:
         on_unverified: OnUnverified | None = None,
         context: ContextLike | None = None,
     ) -> Report:
-        """`check` for code without an event loop; from any number of threads."""
+        """`check` for code without an event loop; from any number of threads.
+
+        Raises:
+            StreamStateError: the verifier was closed before or meanwhile; or called in its own loop. Caller.
+        """
         return self.portal.run(
             lambda: self.check(
                 answer,

@@ -22,7 +22,10 @@ LAYERS = (
         "what can go wrong, how it is printed, and what values are made of",
         {"errors", "reasons", "text.printing", "value", "_lazy"},
     ),
-    ("the values", {"types", "figure", "bounds", "files.written"}),
+    (
+        "the values, and which event loop runs",
+        {"types", "figure", "bounds", "files.written", "streaming.event_loop"},
+    ),
     (
         "what every stage knows",
         {"text", "events", "calibration", "files", "streaming.portal", "context", "_extras"},

@@ -207,7 +207,7 @@ class VerifiedSyncChunks(Iterator[T], Generic[T]):
 
     def close(self) -> None:
         """Close the provider's stream and stop every check; again does nothing."""
-        self._portal.run(self._chunks.aclose)
+        self._portal.finish(self._chunks.aclose)
         if not self._started:
             _close(self._source)
 

@@ -92,7 +92,7 @@ class RayScorer:
         self._timeout, self._retries, self._name = timeout, retries, name
         self._process, self._closed = os.getpid(), False
         self._connected = connect(address)
-        self._portal = Portal("streamverify-ray")
+        self._portal = Portal("streamverify-ray", owner="scorer")
         try:
             self._handle: Any = _handle(serve, name)
             told = self._wait(lambda: self._ask("describe"), Abort())
@@ -177,7 +177,7 @@ class RayScorer:
     def _wait(self, ask: Callable[[], Awaitable[T]], abort: Abort) -> T:
         """The answer, awaited in the loop of this scorer while the calling thread waits."""
         self._refuse_closed()
-        task = self._portal.start().start_task_soon(ask)
+        task = self._portal.begin(ask)
 
         def call_off() -> None:
             task.cancel()

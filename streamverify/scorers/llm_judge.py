@@ -18,10 +18,10 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import anyio
-from anyio.from_thread import BlockingPortal
 
 from streamverify._extras import require
 from streamverify.calibration import Calibration
@@ -64,7 +64,6 @@ class _PreparedWindows:
 class _Line(NamedTuple):
     """The running side of a scorer."""
 
-    portal: BlockingPortal
     client: AsyncOpenAI
     limit: anyio.CapacityLimiter
 
@@ -133,7 +132,7 @@ class LLMJudgeScorer:
         self._sampling: dict[str, Any] = {} if temperature is None else {"temperature": temperature}
         self._format: ResponseFormat = "json_schema"
         # A daemon's thread: a program that does not close the scorer ends all the same.
-        self._portal = Portal("streamverify-judge")
+        self._portal = Portal("streamverify-judge", owner="scorer")
         self._lines = PerProcess(_Lines)
         self._opened_in: int | None = None
         self._closed = False
@@ -182,7 +181,7 @@ class LLMJudgeScorer:
         assert isinstance(prepared, _PreparedWindows), "prepared by another scorer"
         line = self._open()
         asked: list[Future[ClaimScore]] = [
-            line.portal.start_task_soon(self._score, line, prepared, claim) for claim in claims
+            self._portal.begin(partial(self._score, line, prepared, claim)) for claim in claims
         ]
 
         def call_off() -> None:
@@ -205,7 +204,7 @@ class LLMJudgeScorer:
             self._closed = True
             line, lines.line = lines.line, None
         if line is not None:
-            line.portal.call(line.client.close)
+            self._portal.finish(line.client.close)
         self._portal.close()
 
     def _open(self) -> _Line:
@@ -219,16 +218,15 @@ class LLMJudgeScorer:
                         "this process was forked and the judge's client has the parent's connections: "
                         "give LLMJudgeScorer a base_url in place of a client, or make it in the child"
                     )
-                portal = self._portal.start()
-                lines.line = portal.call(self._connect, portal)
+                lines.line = self._portal.run(self._connect)
                 self._opened_in = os.getpid()
             return lines.line
 
-    async def _connect(self, portal: BlockingPortal) -> _Line:
+    async def _connect(self) -> _Line:
         client = self._given
         if client is None:
             client = self._openai.AsyncOpenAI(**self._address, **self._options)
-        return _Line(portal, client, anyio.CapacityLimiter(self._traits.concurrency))
+        return _Line(client, anyio.CapacityLimiter(self._traits.concurrency))
 
     async def _score(self, line: _Line, prepared: _PreparedWindows, claim: Claim) -> ClaimScore:
         best: list[int] = []
