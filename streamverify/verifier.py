@@ -369,8 +369,7 @@ class Verifier:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Close."""
-        with anyio.CancelScope(shield=True):
-            # By a thread of its own: those that prepare may all be busy with what closing stops.
+        with anyio.CancelScope(shield=True):  # its own thread: those that prepare may all be busy
             await Workers(1, "streamverify-close").run(self.close, Abort())
 
     async def _open(self) -> Scoring:
