@@ -6,9 +6,11 @@ import inspect
 import os
 import socket
 import ssl
+import sys
 from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
+from types import SimpleNamespace
 
 import pytest
 from blockbuster import blockbuster_ctx
@@ -53,8 +55,6 @@ MAY_BLOCK = (
     ("langchain_core/callbacks/manager.py", {"handle_event"}),
     # The report of one case is read from its journal when it is asked for.
     ("streamverify/evaluate/journal.py", {"held", "_read"}),
-    # What measures coverage takes its own lock whenever a thread enters a file that is new to that thread.
-    ("coverage/collector.py", {"lock_data"}),
     # A client that is made looks where this machine keeps the certificates it trusts.
     ("httpcore2/_ssl.py", {"default_ssl_context"}),
     # A module is read once, when it is first used.
@@ -69,6 +69,22 @@ def certificates_are_read_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ssl, "create_default_context", cache(ssl.create_default_context))
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def what_measures_coverage_may_wait() -> None:
+    """Its lock is taken whenever a thread enters a file that is new to it, inside of the call that is measured.
+
+    No frame tells whose lock that is, and an error there would be the call's own: a callback of the loop that
+    is never run, and a caller who waits for ever.
+    """
+    coverage = sys.modules.get("coverage")
+    if coverage is None or (measured := coverage.Coverage.current()) is None:
+        return
+    collector = measured._collector
+    if (lock := collector.data_lock) is not None:
+        # Its methods as they are before anybody guards the type's.
+        collector.data_lock = SimpleNamespace(acquire=lock.acquire, release=lock.release)
 
 
 @pytest.fixture(autouse=True)
