@@ -73,7 +73,7 @@ def certificates_are_read_once() -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="session")
 def what_measures_coverage_may_wait() -> None:
-    """Its lock is taken whenever a thread enters a file that is new to it, inside of the call that is measured.
+    """Its lock is taken whenever a thread enters a file that is new to it, inside of what is measured.
 
     No frame tells whose lock that is, and an error there would be the call's own: a callback of the loop that
     is never run, and a caller who waits for ever.
