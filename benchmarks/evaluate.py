@@ -69,14 +69,17 @@ def written(path: Path, given: Sequence[dict[str, object]]) -> Path:
 
 
 class Recorder:
-    """The embedded scorer, and every call made of it, by what it was asked to prepare."""
+    """The embedded scorer, and every call made of it, by what it was asked to prepare.
+
+    Only texts are kept: whoever kept what was encoded of them would have the scorer take new memory for each.
+    """
 
     def __init__(self) -> None:
         self._scorer = PremiseCachedScorer()
         self.fingerprint, self.traits = self._scorer.fingerprint, self._scorer.traits
         self.token_spans, self.close = self._scorer.token_spans, self._scorer.close
         self.calls: dict[int, tuple[Sequence[Window], list[Sequence[Claim]]]] = {}
-        self._held: list[Prepared] = []  # so that no id is given twice
+        """By the identity of the windows, which stay, so that none is given twice."""
 
     def prepare(self, windows: Sequence[Window], *, abort: Abort) -> Prepared:
         return self._written(self._scorer.prepare(windows, abort=abort))
@@ -88,12 +91,11 @@ class Recorder:
         return self._written(self._scorer.reread(prepared))
 
     def _written(self, prepared: Prepared) -> Prepared:
-        self._held.append(prepared)
-        self.calls[id(prepared)] = (prepared.windows, [])
+        self.calls.setdefault(id(prepared.windows), (prepared.windows, []))
         return prepared
 
     def score(self, prepared: Prepared, claims: Sequence[Claim], *, abort: Abort) -> list[ClaimScore]:
-        self.calls[id(prepared)][1].append(claims)
+        self.calls[id(prepared.windows)][1].append(claims)
         return self._scorer.score(prepared, claims, abort=abort)
 
 

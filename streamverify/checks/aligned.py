@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from streamverify.checks.dates import Date, same
-from streamverify.checks.numbers import Allowance, QuantityPool, allowances
+from streamverify.checks.numbers import Allowance, allowances, as_good
 from streamverify.checks.quantity import Quantity
 from streamverify.text.sentence_ends import SENTENCE_END
 from streamverify.text.words import STOP_WORDS, listed, placed_words, stems_of
@@ -271,8 +271,7 @@ class PlacedNumber:
 
     def within(self, allowed: Iterable[Allowance]) -> bool:
         """Whether it is one of the values that are as good as a claim's number."""
-        # Made anew each time: kept, pools are 15 KiB of a passage full of numbers.
-        return QuantityPool([self.quantity]).holds_within(allowed)
+        return as_good(self.quantity, allowed)
 
     def answers(self, kinds: frozenset[str], noun: str) -> bool:
         """Whether it could answer the same question: the same dimension, or the same counted noun."""

@@ -72,14 +72,43 @@ class QuantityPool:
             other, allowed.base_low * (1 - _CONVERTED), allowed.base_high * (1 + _CONVERTED)
         ):
             return True
-        return dimension in {"celsius", "fahrenheit"} and self._holds_temperature(allowed.reading)
+        if (turned := _in_other_scale(allowed.reading)) is None:
+            return False
+        scale, low, high = turned
+        return _any_between(bases.get(scale, ()), low, high)
 
-    def _holds_temperature(self, reading: NumberReading) -> bool:
-        if reading.dimension == "celsius":
-            degrees = reading.value * 1.8 + 32
-            return _any_between(self._bases.get(("fahrenheit", False), ()), degrees - 1, degrees + 1)
+
+def _in_other_scale(reading: NumberReading) -> tuple[tuple[str, bool], float, float] | None:
+    """A temperature in the scale that it is not written in, with what rounding may have done to it."""
+    if reading.dimension == "celsius":
+        degrees = reading.value * 1.8 + 32
+        return ("fahrenheit", False), degrees - 1, degrees + 1
+    if reading.dimension == "fahrenheit":
         degrees = (reading.value - 32) / 1.8
-        return _any_between(self._bases.get(("celsius", True), ()), degrees - 0.6, degrees + 0.6)
+        return ("celsius", True), degrees - 0.6, degrees + 0.6
+    return None
+
+
+def as_good(quantity: Quantity, allowed: Iterable[Allowance]) -> bool:
+    """`holds_within` of a pool of this number alone, without making one: each is asked of every claim."""
+    return any(_within(reading, one) for one in allowed for reading in quantity.readings)
+
+
+def _within(reading: NumberReading, allowed: Allowance) -> bool:
+    """As `QuantityPool._holds`."""
+    wanted = allowed.reading
+    if not wanted.dimension:
+        return allowed.low <= reading.value <= allowed.high
+    if reading.dimension == wanted.dimension:
+        if reading.metric == wanted.metric:
+            return allowed.base_low <= reading.base <= allowed.base_high
+        return allowed.base_low * (1 - _CONVERTED) <= reading.base <= allowed.base_high * (1 + _CONVERTED)
+    if not reading.dimension:
+        return reading.metric and allowed.low <= reading.base <= allowed.high
+    if (turned := _in_other_scale(wanted)) is None:
+        return False
+    scale, low, high = turned
+    return (reading.dimension, reading.metric) == scale and low <= reading.base <= high
 
 
 def allowances(quantity: Quantity) -> tuple[Allowance, ...]:

@@ -10,6 +10,7 @@ written for this project, under its licence. Its words are those of the embedded
 from __future__ import annotations
 
 from functools import cache
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 import numpy as np
@@ -44,16 +45,16 @@ class Words:
         Raises:
             ModelContractError: the file holds none. Operator.
         """
-        content = graph.read_bytes()
         parts = [f"word.weight_{part}" for part in ("quantized", "scale", "zero_point")]
         try:
-            found = held_numbers(content, parts)
-            [table, scale, zero] = [found[part] for part in parts]
-            rows, width = table.sizes
-            # Mapped, so that the system keeps one copy for all who read the file.
-            self._table = np.memmap(graph, np.uint8, "r", table.start, (rows, width))
-            self._step = np.frombuffer(content, np.float32, 1, scale.start)[0]
-            self._zero = np.float32(content[zero.start])
+            # Mapped, so that the system keeps one copy for all who read the file, and no heap grows by it.
+            with graph.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
+                found = held_numbers(content, parts)
+                [table, scale, zero] = [found[part] for part in parts]
+                rows, width = table.sizes
+                self._table = np.memmap(graph, np.uint8, "r", table.start, (rows, width))
+                self._step = np.frombuffer(content[scale.start : scale.end], np.float32)[0]
+                self._zero = np.float32(content[zero.start])
         except (ValueError, IndexError, KeyError) as error:
             raise ModelContractError(f"{graph} holds no table of words: {error!r}") from error
 
@@ -84,7 +85,6 @@ class Network:
             raise ModelContractError(f"{folder / FILE} takes and gives something else: {signature}")
         self._words = Words(files.graph)
         self._tokenizer = read_tokenizer(files.tokenizer)
-        give_back()
 
     def log_odds(self, text: str) -> float:
         """Natural logarithm of the odds that a sentence claims something; blocking, about a millisecond.
@@ -105,4 +105,6 @@ def installed() -> Network:
     Raises:
         ModelNotFoundError, ModelChecksumError, ModelContractError: see `Network`. Operator.
     """
-    return Network(Path(__file__).parent, ModelFiles.open())
+    network = Network(Path(__file__).parent, ModelFiles.open())
+    give_back()  # only now is what it was read from let go of
+    return network

@@ -31,7 +31,11 @@ def json_text(value: object) -> str:
 
 def encodable(text: str) -> bool:
     """Whether a file can hold the text: it has no half of a surrogate pair."""
-    return text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def undecodable(error: UnicodeDecodeError, place: str) -> str:

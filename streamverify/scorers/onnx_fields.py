@@ -7,7 +7,8 @@ one. What is read are places in a file's bytes; what is written are short messag
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import NamedTuple
+from mmap import mmap
+from typing import NamedTuple, TypeAlias
 
 MODEL_GRAPH = 7
 GRAPH_NODE, GRAPH_NAME, GRAPH_HELD, GRAPH_INPUT, GRAPH_OUTPUT = 1, 2, 5, 11, 12
@@ -21,6 +22,9 @@ MICROSOFT = b"com.microsoft"
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 
+Data: TypeAlias = bytes | mmap
+"""A file's content, in memory or mapped."""
+
 
 class Field(NamedTuple):
     """One field of a message: its number and where its content stands."""
@@ -31,7 +35,7 @@ class Field(NamedTuple):
     end: int
 
 
-def fields(data: bytes, start: int, end: int) -> Iterator[Field]:
+def fields(data: Data, start: int, end: int) -> Iterator[Field]:
     """The fields of a message.
 
     Raises:
@@ -55,7 +59,7 @@ def fields(data: bytes, start: int, end: int) -> Iterator[Field]:
         start = after
 
 
-def graph_of(data: bytes) -> Field:
+def graph_of(data: Data) -> Field:
     """The graph of a file.
 
     Raises:
@@ -65,12 +69,12 @@ def graph_of(data: bytes) -> Field:
     return graph
 
 
-def text(data: bytes, field: Field) -> bytes:
+def text(data: Data, field: Field) -> bytes:
     """What a field holds: a name, or a message as it stands."""
     return data[field.start : field.end]
 
 
-def number(data: bytes, field: Field) -> int:
+def number(data: Data, field: Field) -> int:
     """What a field of a whole number holds.
 
     Raises:
@@ -89,7 +93,7 @@ class Numbers(NamedTuple):
     sizes: tuple[int, ...]
 
 
-def held_numbers(data: bytes, names: Collection[str]) -> dict[str, Numbers]:
+def held_numbers(data: Data, names: Collection[str]) -> dict[str, Numbers]:
     """Tensors that a file's graph holds as bytes, by name; those that are not there are left out.
 
     Raises:
@@ -139,7 +143,7 @@ def _size(size: int | str | None) -> bytes:
     return put(2, size.encode()) if isinstance(size, str) else count(1, size)
 
 
-def _read(data: bytes, start: int) -> tuple[int, int]:
+def _read(data: Data, start: int) -> tuple[int, int]:
     found = shift = 0
     while True:
         byte = data[start]

@@ -31,6 +31,7 @@ from streamverify.errors import ScoringError, UsageError
 from streamverify.scorers.cache import CacheStatistics
 from streamverify.scorers.early_exit import beside, enough, first_round
 from streamverify.scorers.encoded_windows import EncodedWindows, WindowKey
+from streamverify.scorers.freed import give_back
 from streamverify.scorers.keys_values import CachePrecision, Floats, Layers
 from streamverify.scorers.lanes import Lanes
 from streamverify.scorers.model_files import ModelFiles
@@ -161,6 +162,7 @@ class PremiseCachedScorer:
             title_tokens=files.config.title_tokens,
             languages=frozenset({"en"}),
         )
+        give_back()
 
     @property
     def fingerprint(self) -> Fingerprint:

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from streamverify.errors import ModelContractError
 from streamverify.scorers.blocks import Blocks
-from streamverify.scorers.freed import give_back
 from streamverify.scorers.keys_values import Floats, Layers, join
 from streamverify.scorers.packed_passes import SIZES, choice, of_pass, packed, results
 from streamverify.scorers.protocol import Abort
@@ -69,10 +68,12 @@ class PremiseGraph:
         self._presents = [name for layer in range(self.layers) for name in _names("present", str(layer))]
         empty = np.empty((self.heads, 0, self.size), np.float32)
         self._nothing: Layers = ((empty, empty),) * self.layers
-        several = packed(loaded[0], self.heads, self.size) if loaded and packed_passes else None
-        self._several = OnnxSession(path, change=lambda _: several, as_written=True) if several else None
-        loaded.clear()
-        give_back()
+        self._several = self._packed(path, loaded.pop()) if loaded and packed_passes else None
+
+    def _packed(self, path: Path, content: bytes) -> OnnxSession | None:
+        """The graph that runs several passes at once, made of the other's content, where it can be."""
+        several = packed(content, self.heads, self.size)
+        return OnnxSession(path, change=lambda _: several, as_written=True) if several else None
 
     def encode(self, ids: Sequence[int], *, abort: Abort, blocks: Blocks | None = None) -> Layers:
         """Keys and values of a window, special tokens included.

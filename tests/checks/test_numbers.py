@@ -3,10 +3,10 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from streamverify.checks.numbers import QuantityPool, derivable, rival
+from streamverify.checks.numbers import QuantityPool, allowances, as_good, derivable, rival
 from streamverify.checks.quantities import quantities
 from streamverify.checks.quantity import Hedge
 
@@ -46,6 +46,29 @@ units = st.sampled_from(["km", "kilometres", "kg", "percent", "%", "dollars", "d
 def test_a_number_is_the_same_in_digits_with_and_without_commas_and_in_words(number):
     forms = [f"{number} items", f"{number:,} items", f"{spell(number)} items"]
     assert all(backed(one, other) for one in forms for other in forms)
+
+
+amounts = st.one_of(st.integers(0, 60), st.sampled_from([32, 50, 68, 98.6, 1.5, 1_000, 2_200, 1_609.34]))
+written = st.tuples(
+    st.sampled_from(["", "about ", "over ", "under ", "$", "the third of "]),
+    amounts,
+    st.sampled_from(
+        ["°C", "°F", "km", "miles", "kg", "lb", "%", "", "million", "k", "of them", "days", "percent"]
+    ),
+)
+
+
+@given(written, st.lists(written, min_size=1, max_size=6))
+@example(("", 20, "°C"), [("", 68, "°F"), ("", 69.5, "°F")])
+@example(("", 68, "°F"), [("", 20, "°C"), ("", 21, "°C")])
+def test_a_number_by_itself_is_as_good_as_a_pool_of_it_alone(claim, sources):
+    asked = quantities("It is {}{} {}.".format(*claim))
+    held = quantities(" ".join("It was {}{} {}.".format(*source) for source in sources), hedges=False)
+    for number in asked:
+        allowed = allowances(number)
+        alone = [as_good(one, allowed) for one in held]
+        assert alone == [QuantityPool([one]).holds_within(allowed) for one in held]
+        assert any(alone) == QuantityPool(held).holds_within(allowed)
 
 
 @given(whole, whole, units)
