@@ -35,7 +35,7 @@ from streamverify import Verifier
 from streamverify.console.turns import rare_collections, short_turns
 from streamverify.evaluate import evaluate, read_dataset
 from streamverify.scorers.premise_cached import PremiseCachedScorer
-from streamverify.scorers.protocol import Abort, Claim, ClaimScore, Prepared, Window
+from streamverify.scorers.protocol import Abort, Claim, ClaimScore, Deferring, Prepared, Window
 from workloads import cases, passages
 
 RATIO, KB_A_CASE, IMPORT_MS = 0.85, 2.0, 50.0
@@ -89,6 +89,9 @@ class Recorder:
 
     def reread(self, prepared: Prepared) -> Prepared:
         return self._written(self._scorer.reread(prepared))
+
+    def ahead(self, prepared: Prepared, *, abort: Abort) -> None:
+        self._scorer.ahead(prepared, abort=abort)
 
     def _written(self, prepared: Prepared) -> Prepared:
         self.calls.setdefault(id(prepared.windows), (prepared.windows, []))
@@ -161,6 +164,8 @@ def pair(answers: int, folder: Path) -> Pair:
     """An evaluation from file to file, then its scorer's calls by themselves."""
     path = written(folder / "answers.jsonl", rows(answers, sentences=SENTENCES, sources=PASSAGES, words=200))
     scorer = Recorder()
+    # Whoever lacks one of its methods is asked to encode all passages first, as no embedded scorer is.
+    assert isinstance(scorer, Deferring)
     with Verifier(scorer) as verifier:
         verifier.check_sync("Warm up the model.", ["One short passage to warm up the model."])
         scorer.calls.clear()
