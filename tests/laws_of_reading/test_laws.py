@@ -1,7 +1,7 @@
 """The laws of reading hold for the model in the package as often as `rates.json` says.
 
-`python benchmarks/reading.py --out tests/laws_of_reading/rates.json` measures the rates at length. Here each
-law meets fewer cases: it fails where so few holding would be a wonder if the rate were as written.
+`python benchmarks/reading.py --cases 600 --out tests/laws_of_reading/rates.json` measures them at length.
+Here each law meets fewer cases: it fails where so few holding would be a wonder if the rate were as written.
 """
 
 from __future__ import annotations
