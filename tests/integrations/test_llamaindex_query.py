@@ -304,9 +304,12 @@ def test_a_second_scorers_verdict_is_told_again_and_counted_once():
     finally:
         dispatcher.event_handlers.remove(handler)
     checked = [event for event in told if isinstance(event, SentenceChecked)]
+    both = [("unsupported", True), ("supported", False)]
     for index in range(3):
         mine = [(one.label, one.provisional) for one in checked if one.index == index]
-        assert mine == [("unsupported", True), ("supported", False)]
+        # Verdicts are told in the order of the text: where the last word is there when a sentence's turn
+        # comes, nothing is provisional any more.
+        assert mine == both or (index > 0 and mine == both[1:])
     assert handler.labels[Label.SUPPORTED] == 3
     assert handler.labels[Label.UNSUPPORTED] == 0
 
