@@ -115,7 +115,6 @@ def evaluate(
     )
     names = _words(metrics) or None
     bundle = _pack(pack, settings, weights, thresholds)
-    held = gates if min_passed is None else passing(gates, bundle, min_passed)
     meanings = _embedder(embedder)
     if plan:
         # Without the cache, which would be made by being named.
@@ -131,7 +130,7 @@ def evaluate(
             cases,
             metrics=names,
             pack=bundle,
-            gates=held,
+            gates=gates if min_passed is None else passing(gates, bundle, min_passed),
             baseline=baseline,
             allow_different_cases=allow_different_cases,
             allow_errors=allow_errors,
@@ -142,6 +141,7 @@ def evaluate(
             workers=workers,
             progress=tell.update,
             evaluator=engine,
+            rescue=as_json,
         )
     if asked is not None:
         complain(str(asked.usage))

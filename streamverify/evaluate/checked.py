@@ -65,11 +65,13 @@ def checked(
     workers: int | None = None,
     progress: Progress | None = None,
     evaluator: Callable[..., Run] | None = None,
+    rescue: Path | None = None,
 ) -> Checked:
     """Evaluate, hold the run against gates and baseline; every file is read before anything is scored.
 
     Arguments are those of `evaluate` and `compare`; an `evaluator` takes the place of `evaluate` and its
-    `verifier`.
+    `verifier`. A run that the baseline cannot be set beside is written to `rescue`, unless that is the
+    baseline's own file: what was measured is not lost.
 
     Raises:
         UsageError: as `evaluate`, `read_gates` and `compare`. Caller.
@@ -98,8 +100,18 @@ def checked(
     rules = asked.baseline if asked is not None else None
     compared = None
     if before is not None:
-        compared = compare(before, run, rules=rules, allow_different_cases=allow_different_cases)
+        try:
+            compared = compare(before, run, rules=rules, allow_different_cases=allow_different_cases)
+        except UsageError as error:
+            if rescue is None or (isinstance(baseline, str | Path) and _same(rescue, Path(baseline))):
+                raise
+            run.write(rescue)
+            raise UsageError(f"{error}; the run itself is in {rescue}") from error
     return Checked(run, results, compared, allow_errors)
+
+
+def _same(one: Path, other: Path) -> bool:
+    return one.exists() and other.exists() and one.samefile(other)
 
 
 def pack_of(

@@ -71,8 +71,16 @@ def test_a_baseline_fails_the_command_and_the_reports_say_why(folder, capsys):
     assert "fail that passed" in capsys.readouterr().out
     assert "newly failing" in Path("note.md").read_text().lower()
     # Another scorer's figures are not compared: nothing could be, and that is no pass.
-    assert main(["evaluate", "answers.jsonl", *LEXICAL, "--baseline", "other.json"]) == 2
+    incomparable = ["evaluate", "answers.jsonl", *LEXICAL, "--baseline", "other.json"]
+    assert main(incomparable) == 2
     assert "no metric can be compared" in capsys.readouterr().err
+    # What was measured is kept, and the baseline is not written over.
+    assert main([*incomparable, "--json", "new.json"]) == 2
+    assert "the run itself is in new.json" in capsys.readouterr().err
+    assert Path("new.json").read_bytes() == Path("base.json").read_bytes()
+    kept = Path("other.json").read_bytes()
+    assert main([*incomparable, "--json", "other.json"]) == 2
+    assert Path("other.json").read_bytes() == kept
 
 
 def test_a_comparison_takes_runs_and_journals(folder, capsys):
