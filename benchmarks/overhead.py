@@ -20,7 +20,6 @@ import argparse
 import json
 import resource
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -29,6 +28,7 @@ from pathlib import Path
 
 import anyio
 
+from footprint import footprint
 from machine import describe
 from ordinary import ordinary_cpu_per_pair
 from streamverify import Flag, Policy, Redact, SentenceClosed, SentenceJudged, TextReleased, Verifier
@@ -282,37 +282,6 @@ def encoding_cpu_ms(row: Row, seed: int, folder: Path | None) -> float:
     return took
 
 
-def seconds_of(code: str) -> float:
-    """Median over five fresh processes of what the code prints."""
-    runs = [
-        float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
-        for _ in range(5)
-    ]
-    return statistics.median(runs)
-
-
-IMPORT = "import time; t = time.perf_counter(); import streamverify; print(time.perf_counter() - t)"
-MEMORY = """
-import os
-def rss():
-    with open('/proc/self/statm') as f:
-        return int(f.read().split()[1]) * os.sysconf('SC_PAGE_SIZE') / 2**20
-import streamverify
-before = rss()
-verifier = streamverify.Verifier().open()
-verifier.check_sync('The tower is tall.', ['The tower is 330 metres tall.'])
-print(rss() - before)
-"""
-IDLE = """
-import time, streamverify
-verifier = streamverify.Verifier().open()
-verifier.check_sync('The tower is tall.', ['The tower is 330 metres tall.'])
-cpu, wall = time.process_time(), time.perf_counter()
-import threading; threading.Event().wait(2)
-print((time.process_time() - cpu) / (time.perf_counter() - wall))
-"""
-
-
 def show(rows: Sequence[tuple[Row, Figures]]) -> None:
     """A table, one setting a line."""
     print(
@@ -367,15 +336,7 @@ def main() -> int:
                 missed += [
                     f"{row.streams} stream(s) at {row.rate} tokens/s: {miss}" for miss in bar.missed(figures)
                 ]
-    process = (
-        {}
-        if folder is not None
-        else {
-            "import_seconds": seconds_of(IMPORT),
-            "verifier_mb": seconds_of(MEMORY),
-            "idle_cpu_share": seconds_of(IDLE),
-        }
-    )
+    process = {} if folder is not None else footprint()
     limits = {"import_seconds": 0.3, "verifier_mb": 200, "idle_cpu_share": 0.01}
     missed += [
         f"{name} {value:.3g} > {limits[name]:g}" for name, value in process.items() if value > limits[name]

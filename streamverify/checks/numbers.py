@@ -6,9 +6,9 @@ Before: `quantities.py` read the numbers out of both. After: `signals.py` counts
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from streamverify.checks.dates import Date, DateKind
 from streamverify.checks.quantity import Hedge, NumberReading, Quantity
@@ -21,16 +21,17 @@ _DERIVED_FROM = 40
 """Most numbers that are combined when looking for a sum or a difference: the work is quadratic."""
 
 
-class Allowance(NamedTuple):
-    """A reading of a claim's number, and between which values a source's is as good as it."""
+Range: TypeAlias = tuple[float, float]
+"""The smallest and the largest value."""
 
-    reading: NumberReading
-    low: float
-    high: float
-    """Both in the claim's unit."""
-    base_low: float
-    base_high: float
-    """Likewise in the base unit of the dimension."""
+
+class Allowance(NamedTuple):
+    """Which source values are as good as one reading of a claim's number."""
+
+    values: Range | None
+    """Of a number without a unit: values as written, whatever their unit."""
+    bases: Mapping[tuple[str, bool], Range]
+    """Of one with a unit: by dimension and whether it is metric, in the base unit."""
 
 
 class QuantityPool:
@@ -58,35 +59,9 @@ class QuantityPool:
         return any(map(self._holds, allowed))
 
     def _holds(self, allowed: Allowance) -> bool:
-        dimension, low, high = allowed.reading.dimension, allowed.low, allowed.high
-        if not dimension:
-            return _any_between(self._raw, low, high)
-        metric, bases = allowed.reading.metric, self._bases
-        if (own := bases.get((dimension, metric))) and _any_between(own, allowed.base_low, allowed.base_high):
-            return True
-        # A bare number in a table or a list ("Margin (%): 12.5") leaves its unit elsewhere.
-        if (bare := bases.get(("", True))) and _any_between(bare, low, high):
-            return True
-        other = bases.get((dimension, not metric))
-        if other and _any_between(
-            other, allowed.base_low * (1 - _CONVERTED), allowed.base_high * (1 + _CONVERTED)
-        ):
-            return True
-        if (turned := _in_other_scale(allowed.reading)) is None:
-            return False
-        scale, low, high = turned
-        return _any_between(bases.get(scale, ()), low, high)
-
-
-def _in_other_scale(reading: NumberReading) -> tuple[tuple[str, bool], float, float] | None:
-    """A temperature in the scale that it is not written in, with what rounding may have done to it."""
-    if reading.dimension == "celsius":
-        degrees = reading.value * 1.8 + 32
-        return ("fahrenheit", False), degrees - 1, degrees + 1
-    if reading.dimension == "fahrenheit":
-        degrees = (reading.value - 32) / 1.8
-        return ("celsius", True), degrees - 0.6, degrees + 0.6
-    return None
+        if allowed.values is not None:
+            return _any_between(self._raw, *allowed.values)
+        return any(_any_between(self._bases.get(kind, ()), *wanted) for kind, wanted in allowed.bases.items())
 
 
 def as_good(quantity: Quantity, allowed: Iterable[Allowance]) -> bool:
@@ -95,20 +70,10 @@ def as_good(quantity: Quantity, allowed: Iterable[Allowance]) -> bool:
 
 
 def _within(reading: NumberReading, allowed: Allowance) -> bool:
-    """As `QuantityPool._holds`."""
-    wanted = allowed.reading
-    if not wanted.dimension:
-        return allowed.low <= reading.value <= allowed.high
-    if reading.dimension == wanted.dimension:
-        if reading.metric == wanted.metric:
-            return allowed.base_low <= reading.base <= allowed.base_high
-        return allowed.base_low * (1 - _CONVERTED) <= reading.base <= allowed.base_high * (1 + _CONVERTED)
-    if not reading.dimension:
-        return reading.metric and allowed.low <= reading.base <= allowed.high
-    if (turned := _in_other_scale(wanted)) is None:
-        return False
-    scale, low, high = turned
-    return (reading.dimension, reading.metric) == scale and low <= reading.base <= high
+    if allowed.values is not None:
+        return allowed.values[0] <= reading.value <= allowed.values[1]
+    wanted = allowed.bases.get((reading.dimension, reading.metric))
+    return wanted is not None and wanted[0] <= reading.base <= wanted[1]
 
 
 def allowances(quantity: Quantity) -> tuple[Allowance, ...]:
@@ -118,8 +83,23 @@ def allowances(quantity: Quantity) -> tuple[Allowance, ...]:
 
 def _allowance(quantity: Quantity, reading: NumberReading) -> Allowance:
     low, high = bounds(quantity, reading)
+    dimension, metric = reading.dimension, reading.metric
+    if not dimension:
+        return Allowance((low, high), {})
     factor = reading.base / reading.value if reading.value else 1.0
-    return Allowance(reading, low, high, low * factor, high * factor)
+    bases = {
+        (dimension, metric): (low * factor, high * factor),
+        # A bare number in a table or a list ("Margin (%): 12.5") leaves its unit elsewhere.
+        ("", True): (low, high),
+        (dimension, not metric): (low * factor * (1 - _CONVERTED), high * factor * (1 + _CONVERTED)),
+    }
+    if dimension == "celsius":
+        degrees = reading.value * 1.8 + 32
+        bases["fahrenheit", False] = degrees - 1, degrees + 1
+    elif dimension == "fahrenheit":
+        degrees = (reading.value - 32) / 1.8
+        bases["celsius", True] = degrees - 0.6, degrees + 0.6
+    return Allowance(None, bases)
 
 
 def bounds(quantity: Quantity, reading: NumberReading) -> tuple[float, float]:

@@ -115,6 +115,7 @@ def evaluate(
     )
     names = _words(metrics) or None
     bundle = _pack(pack, settings, weights, thresholds)
+    held = gates if min_passed is None else passing(gates, bundle, min_passed)
     meanings = _embedder(embedder)
     if plan:
         # Without the cache, which would be made by being named.
@@ -130,7 +131,7 @@ def evaluate(
             cases,
             metrics=names,
             pack=bundle,
-            gates=gates if min_passed is None else passing(gates, bundle, min_passed),
+            gates=held,
             baseline=baseline,
             allow_different_cases=allow_different_cases,
             allow_errors=allow_errors,
@@ -329,12 +330,8 @@ def _engine(judging: Judging, *, ray: bool) -> Iterator[Callable[..., Run]]:
 
 def _planned(plan: Plan) -> list[str]:
     width = max(len(name) for name in plan.computed)
-    lines = [
-        (
-            f"{plan.cases} cases, {plan.answers} with an answer, {plan.recorded} recorded streams; "
-            f"{plan.judge_calls} judge calls"
-        )
-    ]
+    told = f"{plan.cases} cases, {plan.answers} with an answer, {plan.recorded} recorded streams"
+    lines = [f"{told}; {plan.judge_calls} judge calls"]
     for name, count in plan.computed.items():
         gaps = "; ".join(f"{count} {reason}" for reason, count in sorted(plan.gaps[name].items()))
         lines.append(f"{name:<{width}}  {count} of {plan.cases} cases{f' (not: {gaps})' if gaps else ''}")

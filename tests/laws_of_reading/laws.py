@@ -136,7 +136,7 @@ def passages(count: int, seed: int = 3) -> Iterator[Pair]:
             if p.id.split("-")[0] != case.passages[0].id.split("-")[0]
         ]
         foreign = list(dict.fromkeys(foreign))
-        kind = ("one more", "reordered", "split")[number // 2 % 3] if number % 2 else "twenty more"
+        kind = ("twenty more", "one more", "twenty more", "reordered", "twenty more", "split")[number % 6]
         own = list(case.passages)
         if kind == "one more":
             own.insert(random.randint(0, len(own)), foreign[0])
