@@ -29,7 +29,7 @@ print((time.process_time() - cpu) / (time.perf_counter() - wall))
 
 
 def footprint() -> dict[str, float]:
-    """Seconds of the import; megabytes of a verifier that has checked once, and its share of a core at rest."""
+    """Seconds of the import; megabytes of a verifier that has checked once; its share of a core, idle."""
     return {
         "import_seconds": _median_of(_IMPORT),
         "verifier_mb": _median_of(_MEMORY),
