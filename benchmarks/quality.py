@@ -173,13 +173,28 @@ def lexical_scorer() -> Scorer:
     return LexicalScorer()
 
 
+def batched_scorer(model: str | None) -> Scorer:
+    """A model of the premise-cached kind as a graphics processor reads it, in 16 bits."""
+    from streamverify.scorers import PremiseCachedScorer
+    from streamverify.scorers.installed import installed_folder
+
+    folder = None if model is None else installed_folder(model) or Path(model)
+    return PremiseCachedScorer(folder, batched=True)
+
+
+def chosen(options: argparse.Namespace) -> dict[str, object]:
+    """What of a verifier's arguments says who judges."""
+    if options.lexical:
+        return {"scorer": lexical_scorer}
+    return {"scorer": lambda: batched_scorer(options.model)} if options.batched else {"model": options.model}
+
+
 async def run(options: argparse.Namespace) -> dict[str, object]:
     """Measure every set and print as it goes."""
     datasets = [bundled()] if options.quick else [read(path, options.limit) for path in options.datasets]
     calibration = Calibration.read(options.calibration) if options.calibration else None
     results: list[dict[str, object]] = []
-    scorer = {"scorer": lexical_scorer} if options.lexical else {"model": options.model}
-    async with Verifier(**scorer, calibration=calibration, verdict_timeout=60) as verifier:
+    async with Verifier(**chosen(options), calibration=calibration, verdict_timeout=60) as verifier:
         for dataset in datasets:
             rows, citations = await judge(verifier, dataset)
             result: dict[str, object] = {
@@ -216,6 +231,7 @@ def main() -> int:
     parser.add_argument("--intervals", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--calibration", type=Path, help="a calibration file in place of the model's own")
     parser.add_argument("--model", help="an installed model or a folder; the embedded one if none")
+    parser.add_argument("--batched", action="store_true", help="in 16 bits, as on a graphics processor")
     parser.add_argument("--lexical", action="store_true", help="the scorer without a model, as a baseline")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()

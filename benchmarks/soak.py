@@ -21,7 +21,6 @@ import gc
 import json
 import logging
 import os
-import platform
 import random
 import sqlite3
 import sys
@@ -37,6 +36,7 @@ from typing import NamedTuple
 import anyio
 import sqlalchemy as sa
 
+from machine import describe
 from soak_laws import PASSAGES, Plan, Tally, followed, planned
 from soak_scorers import DoubleScorer, KilledScorer
 from streamverify import Verifier
@@ -295,11 +295,7 @@ async def soak(asked: argparse.Namespace, folder: Path) -> dict:
             name: [rows[0][name], rows[-1][name]] for name in ("tasks", "threads", "descriptors", "blocks")
         },
         "rounds": rows,
-        "machine": {
-            "cpus": os.cpu_count(),
-            "python": platform.python_version(),
-            "load": round(os.getloadavg()[0], 1),
-        },
+        "machine": {**describe(), "load": round(os.getloadavg()[0], 1)},
         "broken": broken[:20],
     }
 

@@ -197,7 +197,7 @@ class _ClaimWriter(Writer):
 
 def graph_of(model: ClaimNetwork, *, int8: bool) -> onnx.ModelProto:
     """The network as a graph, its weights in 8 bits or in float32."""
-    return _ClaimWriter(model, int8=int8, half=False).model()
+    return _ClaimWriter(model, int8=int8).model()
 
 
 def main() -> None:

@@ -37,14 +37,6 @@ def write_float32(model: PremiseCachedEncoder, path: Path) -> None:
     onnx.save(graph_of(model, int8=False), path)
 
 
-def write_float16(model: PremiseCachedEncoder, path: Path) -> None:
-    """The graph in float16, for graphics processors.
-
-    A processor without 16-bit arithmetic computes in float32 between roundings to 16 bits.
-    """
-    onnx.save(graph_of(model, int8=False, half=True), path)
-
-
 def write_int8(model: PremiseCachedEncoder, path: Path) -> None:
     """The graph with 8-bit weights, one scale a channel, and dynamically quantised activations.
 
@@ -177,9 +169,7 @@ def checksums(folder: Path) -> str:
     return "".join(f"{hashlib.sha256(p.read_bytes()).hexdigest()}  {p.name}\n" for p in files)
 
 
-def release(
-    weights: Path, tokenizer_file: Path, tokenizer: Tokenizer, folder: Path, *, float16: bool = False
-) -> dict[str, float]:
+def release(weights: Path, tokenizer_file: Path, tokenizer: Tokenizer, folder: Path) -> dict[str, float]:
     """Write graphs, half-precision weights, tokenizer and reference values; sizes and parity.
 
     Args:
@@ -187,7 +177,6 @@ def release(
         tokenizer_file: copied.
         tokenizer: what it holds.
         folder: made if need be.
-        float16: write a graph for graphics processors too.
     """
     folder.mkdir(parents=True, exist_ok=True)
     model = from_weights(load_file(weights))
@@ -198,13 +187,7 @@ def release(
     save_file(halves, folder / "model.fp16.safetensors")
     (folder / "tokenizer.json").write_bytes(tokenizer_file.read_bytes())
     (folder / "reference.json").write_text(json.dumps(reference(int8, tokenizer), indent=1) + "\n")
-    more: dict[str, float] = {}
-    if float16:
-        half = folder / "model.float16.onnx"
-        write_float16(model, half)
-        more["float16_parity"] = round(parity(model, half, tokenizer), 6)
-        more["float16_megabytes"] = round(half.stat().st_size / 1e6, 2)
-    return more | {
+    return {
         "float32_parity": round(parity(model, float32, tokenizer), 6),
         "int8_difference": round(parity(model, int8, tokenizer), 4),
         "int8_megabytes": round(int8.stat().st_size / 1e6, 2),
@@ -220,12 +203,9 @@ def main() -> None:
     parser.add_argument("weights", type=Path)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--tokenizer", type=Path, required=True)
-    parser.add_argument(
-        "--float16", action="store_true", help="also model.float16.onnx, for graphics processors"
-    )
     options = parser.parse_args()
     tokenizer = load_tokenizer(options.tokenizer)
-    figures = release(options.weights, options.tokenizer, tokenizer, options.folder, float16=options.float16)
+    figures = release(options.weights, options.tokenizer, tokenizer, options.folder)
     (options.folder / "sha256sums").write_text(checksums(options.folder))
     print(json.dumps(figures))
 

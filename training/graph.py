@@ -48,13 +48,12 @@ def present_names(layers: int) -> list[tuple[str, str]]:
     return [(f"present_keys_{i}", f"present_values_{i}") for i in range(layers)]
 
 
-def graph_of(model: PremiseCachedEncoder, *, int8: bool, half: bool = False) -> onnx.ModelProto:
-    """The network as a graph: float32, float16, or 8-bit weights and dynamically quantised activations.
+def graph_of(model: PremiseCachedEncoder, *, int8: bool) -> onnx.ModelProto:
+    """The network as a graph: float32, or 8-bit weights and dynamically quantised activations.
 
     Inputs and outputs are float32 in each, so that the library takes any of them.
     """
-    assert not (int8 and half), "8 bits or 16"
-    return Writer(model, int8=int8, half=half).model()
+    return Writer(model, int8=int8).model()
 
 
 def quantized(weight: NDArray[np.float32]) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
@@ -85,8 +84,8 @@ class Nodes:
 
 
 class Writer:
-    def __init__(self, model: PremiseCachedEncoder, *, int8: bool, half: bool) -> None:
-        self._shape, self._int8, self._half = model.shape, int8, half
+    def __init__(self, model: PremiseCachedEncoder, *, int8: bool) -> None:
+        self._shape, self._int8 = model.shape, int8
         self._weights = {name: value.numpy() for name, value in model.eval().state_dict().items()}
         self._held: dict[str, onnx.TensorProto] = {}
 
@@ -147,8 +146,6 @@ class Writer:
 
     def _hold(self, name: str, value: NDArray[Any] | np.generic) -> str:
         if name not in self._held:
-            if self._half and value.dtype == np.float32:
-                value = value.astype(np.float16)
             self._held[name] = numpy_helper.from_array(np.array(value, order="C"), name)
         return name
 
@@ -213,23 +210,12 @@ class Writer:
             apart = to.add(
                 "Reshape", [flat, self._numbers(-1, shape.heads, shape.head_size)], f"{name}.apart"
             )
-            heads = f"{name}.heads" if self._half else names.get(part, f"{name}.heads")
-            split.append(to.add("Transpose", [apart], heads, perm=[1, 0, 2]))
-            if self._half and part in names:
-                to.add("Cast", [heads], names[part], to=TensorProto.FLOAT)
+            split.append(to.add("Transpose", [apart], names.get(part, f"{name}.heads"), perm=[1, 0, 2]))
         return split
 
     def _seen(self, to: Nodes, layer: int, keys: str, values: str) -> tuple[str, str]:
         """Keys and values of the windows and, after them, of the run's own tokens."""
         past = [past_names(self._shape.layers, place)[layer] for place in range(PLACES)]
-        if self._half:
-            past = [
-                (
-                    to.add("Cast", [keys_before], f"{keys_before}.half", to=TensorProto.FLOAT16),
-                    to.add("Cast", [values_before], f"{values_before}.half", to=TensorProto.FLOAT16),
-                )
-                for keys_before, values_before in past
-            ]
         old_keys, old_values = zip(*past, strict=True)
         return (
             to.add("Concat", [*old_keys, keys], f"layers.{layer}.keys", axis=1),
@@ -287,18 +273,14 @@ class Writer:
         to, last = Nodes(), self._shape.layers - 1
         [queries] = self._queries_keys_values(to, last, x, "q")
         x = self._rest(to, last, x, self._attended(to, last, queries, keys, values, bias))
-        places = [f"{name}.half" if self._half else name for name in JUDGEMENT]
-        mean = to.add("ReduceMean", [x], places[2], axes=[0], keepdims=1)
+        mean = to.add("ReduceMean", [x], JUDGEMENT[2], axes=[0], keepdims=1)
         first = to.add("Gather", [x, self._numbers(0)], "first")
         pooled = to.add("Concat", [first, mean], "pooled", axis=1)
         [inner] = self._linear(to, pooled, ["head.0"], "pooled")
         [logits] = self._linear(to, to.add("Gelu", [inner], "inner", domain=MICROSOFT), ["head.2"], "inner")
         [marks] = self._linear(to, x, ["tok"], "read")
-        to.add("Identity", [logits], places[0])
-        to.add("Reshape", [marks, self._numbers(-1)], places[1])
-        if self._half:
-            for place, name in zip(places, JUDGEMENT, strict=True):
-                to.add("Cast", [place], name, to=TensorProto.FLOAT)
+        to.add("Identity", [logits], JUDGEMENT[0])
+        to.add("Reshape", [marks, self._numbers(-1)], JUDGEMENT[1])
         return helper.make_graph(to.nodes, "claim", [], self._judgement("one", "own"))
 
     def _skipped(self) -> onnx.GraphProto:

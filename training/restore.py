@@ -57,7 +57,7 @@ def _named(held: Mapping[str, NDArray[np.generic]]) -> dict[str, Tensor]:
     for name, value in held.items():
         if name.endswith(_QUANTIZED):
             whole = name.removesuffix(_QUANTIZED)
-            weight = _dequantized(held, whole)
+            weight = dequantized(held, whole)
             # Products keep their weights as (in, out), tables as (rows, hidden).
             found[whole] = weight if whole in _TABLES else weight.T
         elif name.endswith((".bias", ".weight", RELATIVE)) and value.dtype == np.float32:
@@ -73,14 +73,14 @@ def _traced(graph: onnx.ModelProto, held: Mapping[str, NDArray[np.generic]]) -> 
             found[name.removeprefix("model.")] = torch.from_numpy(value.copy())
         elif name.startswith("model.") and name.endswith(_QUANTIZED):
             whole = name.removesuffix(_QUANTIZED)
-            weight = _dequantized(held, whole)
+            weight = dequantized(held, whole)
             # The export keeps linear layers' weights as (in, out) where it names them.
             found[whole.removeprefix("model.")] = weight.T if whole.startswith("model.head") else weight
     for node in graph.graph.node:
         product = _LINEAR.match(node.name)
         if product is None:
             continue
-        weight = _dequantized(held, node.input[1].removesuffix(_QUANTIZED)).T
+        weight = dequantized(held, node.input[1].removesuffix(_QUANTIZED)).T
         layer = product["layer"] or "0"
         if product["part"] == "tok":
             found["tok.weight"] = weight
@@ -94,7 +94,8 @@ def _traced(graph: onnx.ModelProto, held: Mapping[str, NDArray[np.generic]]) -> 
     return found
 
 
-def _dequantized(held: Mapping[str, NDArray[np.generic]], name: str) -> Tensor:
+def dequantized(held: Mapping[str, NDArray[np.generic]], name: str) -> Tensor:
+    """What the whole numbers of a graph stand for: a table's rows, or a product's weights (in, out)."""
     quantized = held[name + _QUANTIZED].astype(np.float32)
     step = np.asarray(held[name + "_scale"], dtype=np.float32)
     zero = np.asarray(held[name + "_zero_point"], dtype=np.float32)

@@ -28,11 +28,12 @@ from streamverify.scorers.protocol import (
     ClaimScore,
     NliScore,
     Prepared,
+    Provider,
     Traits,
     Window,
     WindowScore,
 )
-from streamverify.scorers.runtime import OnnxSession, Provider
+from streamverify.scorers.runtime import OnnxSession
 from streamverify.scorers.selection import LexicalIndex
 from streamverify.text.unicode import printable
 from streamverify.types import Fingerprint, Span

@@ -20,7 +20,6 @@ from streamverify.scorers.blocks import Blocks
 from streamverify.scorers.cache import ByteBoundedCache, CacheStatistics
 from streamverify.scorers.keys_values import CachePrecision, KeysValues, pack
 from streamverify.scorers.lanes import Lanes
-from streamverify.scorers.premise_graph import PremiseGraph
 from streamverify.scorers.protocol import Abort
 from streamverify.scorers.selection import LexicalIndex
 from streamverify.scorers.window_room import SHARED_BYTES, Room, left
@@ -39,12 +38,24 @@ class WindowKey(NamedTuple):
     digest: bytes
 
 
+class Encodes(Protocol):
+    """What makes keys and values of windows: `premise_graph.py` or `batched_graph.py`."""
+
+    def encode(self, ids: Sequence[int], *, abort: Abort, blocks: Blocks | None = None) -> KeysValues:
+        """Keys and values of a window's tokens."""
+        ...
+
+    def bytes_of(self, tokens: int, precision: str) -> int:
+        """Memory of an encoded window of so many tokens."""
+        ...
+
+
 class EncodedWindows:
     """The keys and values of windows; safe to use from several threads."""
 
     def __init__(
         self,
-        graph: PremiseGraph,
+        graph: Encodes,
         precision: CachePrecision,
         lanes: Lanes,
         threads: int,
@@ -199,8 +210,8 @@ class EncodedWindows:
         """A window's keys and values, and whether they cost nothing."""
 
         def encode() -> KeysValues:
-            layers = self._graph.encode(window.ids, abort=abort, blocks=self._blocks)
-            return pack(layers, self._precision, self._blocks)
+            found = self._graph.encode(window.ids, abort=abort, blocks=self._blocks)
+            return pack(found, self._precision, self._blocks)
 
         return self._cache.fetch(window.digest, encode, abort=abort, anew=anew)
 

@@ -50,20 +50,20 @@ class KeysValues:
         return tuple((_wide(keys), _wide(values)) for keys, values in self.layers)
 
 
-def pack(layers: Layers, precision: CachePrecision, blocks: Blocks | None = None) -> KeysValues:
+def pack(found: KeysValues, precision: CachePrecision, blocks: Blocks | None = None) -> KeysValues:
     """What to keep of a window.
 
     Args:
-        layers: keys and values, as computed.
-        precision: to keep them in; single precision is not copied.
+        found: keys and values, as computed.
+        precision: to keep them in; what is in it already is not copied.
         blocks: memory for halves; None for memory of their own.
 
     Raises:
         ScoringError: a number does not fit half precision (65,504), or is none. Operator.
     """
-    if precision == "float32":
-        return KeysValues(layers)
-    numbers = [one for pair in layers for one in pair]
+    numbers = [one for pair in found.layers for one in pair]
+    if precision == "float32" or all(one.dtype == np.float16 for one in numbers):
+        return found
     room = (blocks or Blocks(0)).take(2 * sum(one.size for one in numbers) or 1)
     halves, start = [], 0
     for one in numbers:

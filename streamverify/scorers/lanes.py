@@ -36,7 +36,31 @@ class Lanes:
         with self._changed:
             return max(1, self._threads // max(1, self._claims))
 
+    @property
+    def encoders(self) -> int:
+        """Threads that may encode what one claim lacks, at least 1."""
+        return self.free
+
     def idle(self, seconds: float) -> bool:
         """Whether no claim is being scored; waits so long for that."""
         with self._changed:
             return self._changed.wait_for(lambda: not self._claims, seconds)
+
+
+class SharedLanes(Lanes):
+    """For a graph that gathers what is asked for: nothing is won by taking turns, or by asking in parts."""
+
+    @property
+    def free(self) -> int:
+        """One run for all passes of a claim."""
+        return 1
+
+    @property
+    def encoders(self) -> int:
+        """All of a claim's windows are asked for at once."""
+        return self._threads
+
+    def idle(self, seconds: float) -> bool:
+        """Windows are encoded in runs of their own, whoever is scored meanwhile."""
+        del seconds
+        return True

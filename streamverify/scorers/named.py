@@ -7,11 +7,11 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 from streamverify.errors import ModelNotFoundError, UsageError
 from streamverify.scorers.installed import EMBEDDED, hint, installed_folder
-from streamverify.scorers.protocol import Scorer
+from streamverify.scorers.protocol import Provider, Scorer
 
 if TYPE_CHECKING:
     from streamverify.scorers.function import ScoringFunction
@@ -31,16 +31,21 @@ class Share:
     """Folder in which all of them keep encoded windows, so that none is encoded twice; None for a cache of
     the process's own. Whoever makes the folder removes it."""
     threads: int | None = None
-    """Threads that score, 1 or more; None for the cores this process may use."""
+    """Threads that score, 1 or more; None for the cores this process may use, or for what suits a graphics
+    processor."""
+    provider: Provider = "cpu"
+    """Where models run: `cpu`; `cuda`, an error where it is missing; `auto` for CUDA where there is some."""
 
     def __post_init__(self) -> None:
-        """Refuse no thread.
+        """Refuse no thread, and a provider that there is not.
 
         Raises:
-            UsageError: fewer than one thread. Caller.
+            UsageError: fewer than one thread, or another word for a provider. Caller.
         """
         if self.threads is not None and self.threads < 1:
             raise UsageError("a share has at least one thread")
+        if self.provider not in get_args(Provider):
+            raise UsageError(f"provider: {' or '.join(get_args(Provider))}, not {self.provider!r}")
 
 
 ScorerLike: TypeAlias = "Scorer | Callable[[], Scorer] | ScoringFunction | str"
@@ -139,7 +144,7 @@ def scorer_named(name: str, *, later: bool = False, share: Share | None = None) 
     # The two kinds are told apart by the list of checksums that a premise-cached model must have.
     if (folder / "sha256sums").is_file():
         return lambda: _premise_cached(folder, taken, later=later)
-    return lambda: _cross_encoder(folder)
+    return lambda: _cross_encoder(folder, taken)
 
 
 def _premise_cached(folder: Path | None, share: Share, *, later: bool) -> Scorer:
@@ -148,18 +153,22 @@ def _premise_cached(folder: Path | None, share: Share, *, later: bool) -> Scorer
         cores,
     )
 
-    threads = share.threads or cores()
-    if later:
-        return PremiseCachedScorer(
-            folder, ahead=False, threads=max(threads - 1, 1), shared_windows=share.windows
-        )
-    return PremiseCachedScorer(folder, threads=threads, shared_windows=share.windows)
+    threads = share.threads
+    if later and share.provider == "cpu":
+        threads = max((threads or cores()) - 1, 1)
+    return PremiseCachedScorer(
+        folder,
+        provider=share.provider,
+        ahead=not later,
+        threads=threads,
+        shared_windows=share.windows,
+    )
 
 
-def _cross_encoder(folder: Path) -> Scorer:
+def _cross_encoder(folder: Path, share: Share) -> Scorer:
     from streamverify.scorers.cross_encoder import CrossEncoderScorer  # noqa: PLC0415 - loads onnxruntime
 
-    return CrossEncoderScorer(folder)
+    return CrossEncoderScorer(folder, provider=share.provider)
 
 
 def _lexical() -> Scorer:

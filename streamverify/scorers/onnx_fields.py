@@ -13,14 +13,15 @@ from typing import NamedTuple, TypeAlias
 MODEL_GRAPH = 7
 GRAPH_NODE, GRAPH_NAME, GRAPH_HELD, GRAPH_INPUT, GRAPH_OUTPUT = 1, 2, 5, 11, 12
 NODE_INPUT, NODE_OUTPUT, NODE_NAME, NODE_KIND, NODE_ATTRIBUTE, NODE_DOMAIN = 1, 2, 3, 4, 5, 7
-ATTRIBUTE_NAME, ATTRIBUTE_INTEGER, ATTRIBUTE_TENSOR, ATTRIBUTE_GRAPH, ATTRIBUTE_KIND = 1, 3, 5, 6, 20
+ATTRIBUTE_NAME, ATTRIBUTE_FLOAT, ATTRIBUTE_INTEGER, ATTRIBUTE_TENSOR, ATTRIBUTE_GRAPH = 1, 2, 3, 5, 6
+ATTRIBUTE_INTEGERS, ATTRIBUTE_KIND = 8, 20
 HELD_SIZE, HELD_TYPE, HELD_NAME, HELD_BYTES = 1, 2, 8, 9
 VALUE_NAME, VALUE_TYPE = 1, 2
 
 MICROSOFT = b"com.microsoft"
 """Domain of the runtime's own kinds of nodes."""
 
-_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
+_VARINT, _FIXED64, _BYTES, FIXED32 = 0, 1, 2, 5
 
 Data: TypeAlias = bytes | mmap
 """A file's content, in memory or mapped."""
@@ -49,7 +50,7 @@ def fields(data: Data, start: int, end: int) -> Iterator[Field]:
         elif kind == _BYTES:
             length, start = _read(data, start)
             after = start + length
-        elif kind in {_FIXED64, _FIXED32}:
+        elif kind in {_FIXED64, FIXED32}:
             after = start + (8 if kind == _FIXED64 else 4)
         else:
             raise ValueError(kind)

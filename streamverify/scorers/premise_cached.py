@@ -9,7 +9,8 @@
 A product holds the rows of one window, or of one pass of a claim over its windows, and nothing else: the
 activation scales of dynamic int8 are taken over all rows, so a neighbour among them would change the scores.
 The passes of a claim share a run and its weights (`packed_passes.py`), but no product. So the same claim over
-the same windows scores the same to the last bit, whatever else is going on.
+the same windows scores the same to the last bit, whatever else is going on. On a graphics processor nothing
+is quantised, and claims of all streams share a run (`batched_graph.py`).
 """
 
 from __future__ import annotations
@@ -28,12 +29,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamverify.errors import ScoringError, UsageError
+from streamverify.scorers.batched_graph import BatchedGraph
 from streamverify.scorers.cache import CacheStatistics
 from streamverify.scorers.early_exit import beside, enough, first_round
 from streamverify.scorers.encoded_windows import EncodedWindows, WindowKey
 from streamverify.scorers.freed import give_back
-from streamverify.scorers.keys_values import CachePrecision, Floats, Layers
-from streamverify.scorers.lanes import Lanes
+from streamverify.scorers.keys_values import CachePrecision, Floats, KeysValues
+from streamverify.scorers.lanes import Lanes, SharedLanes
 from streamverify.scorers.model_files import ModelFiles
 from streamverify.scorers.premise_graph import PremiseGraph, parted
 from streamverify.scorers.protocol import (
@@ -42,16 +44,19 @@ from streamverify.scorers.protocol import (
     ClaimScore,
     NliScore,
     Prepared,
+    Provider,
     TokenRisk,
     Traits,
     Window,
     WindowScore,
 )
-from streamverify.scorers.runtime import Provider, sigmoid, softmax
+from streamverify.scorers.runtime import CPU, on_cpu, sigmoid, softmax
 from streamverify.scorers.selection import LexicalIndex
 from streamverify.scorers.tokens import Encoder, TokenReader, Tokens, read_tokenizer
 from streamverify.types import Fingerprint, Span
 
+_CALLERS = 32
+"""Threads that score at once where their claims share runs: they wait for the device, not for a core."""
 _JOINT = 3
 """Windows of the joint pass where the calibration weighs it."""
 
@@ -87,6 +92,7 @@ class PremiseCachedScorer:
         ahead: bool = True,
         early_exit: bool = True,
         packed_passes: bool = True,
+        batched: bool | None = None,
         shared_windows: Path | None = None,
     ) -> None:
         """Load and check the model.
@@ -94,7 +100,8 @@ class PremiseCachedScorer:
         Args:
             model_dir: a folder as `model_files.py` describes; None for the model in the package.
             provider: where to run; `cuda` fails where CUDA is missing.
-            threads: windows encoded, and passes over claims run, at once; None for this process's cores.
+            threads: windows encoded, and passes over claims run, at once; None for this process's cores, or
+                for 32 callers whose claims share runs.
             cache_bytes: bound of the cache of encoded windows; a full window takes 2.4 MB. None for 512 MiB,
                 less the more passages are known, 60 MiB at least; 512 MiB where processes share windows.
             cache_precision: `float16` halves that and moves a probability by 0.02 on average.
@@ -108,6 +115,8 @@ class PremiseCachedScorer:
             early_exit: leave single passes out where the first ones decide; False runs all of them.
             packed_passes: run several passes of a claim at once, which takes 65 MB more and a fifth less
                 processor time; the scores are the same.
+            batched: compute in 16 bits, claims of all streams that wait in one run; None where this runs on a
+                graphics processor. The cache is in 16 bits then too.
             shared_windows: folder in which several processes keep encoded windows, `cache_bytes` of them all
                 together; see `WindowStore`. None for a cache of this process's own.
 
@@ -124,15 +133,19 @@ class PremiseCachedScorer:
             )
         files = ModelFiles.open(model_dir)
         self._config = files.config
-        self._graph = PremiseGraph(files.graph, provider=provider, packed_passes=packed_passes)
+        self._graph = _graph(files.graph, provider, batched=batched, packed_passes=packed_passes)
+        shares = isinstance(self._graph, BatchedGraph)
+        if shares:
+            cache_precision = "float16"
         self._tokenizer = read_tokenizer(files.tokenizer)
         self._encode = Encoder(self._tokenizer)
         self._single_passes, self._early_exit = single_passes, early_exit
         weighed = _JOINT if "joint" in files.calibration.weights else 0
         self._joint_windows = weighed if joint_windows is None else joint_windows
-        self._threads, self._ahead = threads or cores(), ahead
+        self._threads, self._ahead = threads or (_CALLERS if shares else cores()), ahead
         self._passes = ThreadPoolExecutor(self._threads, thread_name_prefix="streamverify-pass")
-        self._lanes, self._runs = Lanes(self._threads), BoundedSemaphore(self._threads)
+        self._lanes = SharedLanes(self._threads) if shares else Lanes(self._threads)
+        self._runs = BoundedSemaphore(self._threads)
         self._encoded = EncodedWindows(
             self._graph,
             cache_precision,
@@ -141,13 +154,14 @@ class PremiseCachedScorer:
             limit=cache_bytes,
             shared=shared_windows,
         )
-        # Processes that share windows may keep them in different precision.
-        self._salt = f"{files.revision} {cache_precision}".encode()
+        # Processes that share windows may compute and keep them in different precision.
+        computed = "float16, batched" if shares else files.config.precision
+        self._salt = f"{files.revision} {computed} {cache_precision}".encode()
         self._fingerprint = Fingerprint(
             model=f"{files.config.name} {files.config.version}",
             revision=files.revision,
-            precision=files.config.precision
-            + ("" if cache_precision == "float32" else ", float16 cache")
+            precision=computed
+            + ("" if shares or cache_precision == "float32" else ", float16 cache")
             + ("" if early_exit else ", every pass"),
             provider=self._graph.provider,
         )
@@ -331,12 +345,12 @@ class PremiseCachedScorer:
 
     def _keys_values(
         self, prepared: _PreparedWindows, windows: Sequence[int], abort: Abort
-    ) -> dict[int, Layers]:
+    ) -> dict[int, KeysValues]:
         """What the passes read of these windows."""
         wanted = [(prepared.keys[window], window not in prepared.asked) for window in windows]
         prepared.asked.update(windows)
-        found = self._encoded.of_claim(wanted, abort, free=self._lanes.free)
-        return {window: one.wide() for window, one in zip(windows, found, strict=True)}
+        found = self._encoded.of_claim(wanted, abort, free=self._lanes.encoders)
+        return dict(zip(windows, found, strict=True))
 
     def _window_ids(self, window: Window) -> tuple[int, ...]:
         """Tokens of a window under its passage's title, or without it where both are too long."""
@@ -350,6 +364,18 @@ class PremiseCachedScorer:
 
     def _key(self, ids: tuple[int, ...]) -> WindowKey:
         return WindowKey(ids, hashlib.sha256(self._salt + np.array(ids, np.int32).tobytes()).digest())
+
+
+def _graph(
+    path: Path, provider: Provider, *, batched: bool | None, packed_passes: bool
+) -> PremiseGraph | BatchedGraph:
+    """The model's graph in the form that the provider in use wants, or in the one asked for."""
+    if batched or (batched is None and not on_cpu(provider)):
+        graph = BatchedGraph(path, provider=provider)
+        if batched or graph.provider != CPU:
+            return graph
+        provider = "cpu"  # CUDA is installed and did not start, and the caller takes either
+    return PremiseGraph(path, provider=provider, packed_passes=packed_passes)
 
 
 def _nli(logits: Floats) -> NliScore:

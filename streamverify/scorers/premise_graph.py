@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 
 from streamverify.errors import ModelContractError
 from streamverify.scorers.blocks import Blocks
-from streamverify.scorers.keys_values import Floats, Layers, join
+from streamverify.scorers.keys_values import Floats, KeysValues, Layers, join
 from streamverify.scorers.packed_passes import SIZES, choice, of_pass, packed, results
-from streamverify.scorers.protocol import Abort
-from streamverify.scorers.runtime import OnnxSession, Provider, Signature
+from streamverify.scorers.protocol import Abort, Provider
+from streamverify.scorers.runtime import OnnxSession, Signature, on_cpu
 from streamverify.scorers.signed_weights import turned
 
 _PASSAGE, _CLAIM = 0, 1
@@ -56,7 +56,7 @@ class PremiseGraph:
             loaded.append(turned(content))
             return loaded[0]
 
-        self._session = OnnxSession(path, provider=provider, change=change)
+        self._session = OnnxSession(path, provider=provider, change=change if on_cpu(provider) else None)
         self.provider = self._session.provider
         signature = self._session.signature
         self.layers, self.places = _counts(signature)
@@ -75,7 +75,7 @@ class PremiseGraph:
         several = packed(content, self.heads, self.size)
         return OnnxSession(path, change=lambda _: several, as_written=True) if several else None
 
-    def encode(self, ids: Sequence[int], *, abort: Abort, blocks: Blocks | None = None) -> Layers:
+    def encode(self, ids: Sequence[int], *, abort: Abort, blocks: Blocks | None = None) -> KeysValues:
         """Keys and values of a window, special tokens included.
 
         Args:
@@ -90,29 +90,33 @@ class PremiseGraph:
         found = room.reshape(2 * self.layers, self.heads, len(ids), self.size)
         presents = dict(zip(self._presents, found, strict=True))
         self._session.run_into(presents, self._inputs(ids, _PASSAGE, ()), abort=abort)
-        return tuple(zip(found[::2], found[1::2], strict=True))
+        return KeysValues(tuple(zip(found[::2], found[1::2], strict=True)))
 
-    def read(self, ids: Sequence[int], windows: Sequence[Layers], *, abort: Abort) -> tuple[Floats, Floats]:
+    def read(
+        self, ids: Sequence[int], windows: Sequence[KeysValues], *, abort: Abort
+    ) -> tuple[Floats, Floats]:
         """Logits (3) and token logits (tokens) of a claim that sees these windows, in this order.
 
         Raises:
             ScoringError: the run failed, or `abort` was set before it ended.
         """
-        logits, token_logits = self._session.run(_JUDGEMENT, self._inputs(ids, _CLAIM, windows), abort=abort)
-        return logits[0], token_logits
+        [found] = self.read_several(ids, [windows], abort=abort)
+        return found
 
     def read_several(
-        self, ids: Sequence[int], groups: Sequence[Sequence[Layers]], *, abort: Abort
+        self, ids: Sequence[int], groups: Sequence[Sequence[KeysValues]], *, abort: Abort
     ) -> list[tuple[Floats, Floats]]:
-        """What `read` gives for each group of windows, to the last bit, in as few runs as may be.
+        """Logits and token logits for each group, to the last bit as alone, in as few runs as may be.
 
         Raises:
             ScoringError: a run failed, or `abort` was set before it ended.
         """
         found: list[tuple[Floats, Floats]] = []
-        for some in parted(groups, -(-len(groups) // SIZES[-1])):
+        wide = {id(window): window.wide() for group in groups for window in group}
+        seen = [[wide[id(window)] for window in group] for group in groups]
+        for some in parted(seen, -(-len(seen) // SIZES[-1])):
             if self._several is None or len(some) not in SIZES:
-                found += [self.read(ids, windows, abort=abort) for windows in some]
+                found += [self._read(ids, windows, abort) for windows in some]
                 continue
             inputs = _claim_ids(ids, _CLAIM) | {choice(len(some)): np.array([True])}
             for number, windows in enumerate(some):
@@ -120,6 +124,10 @@ class PremiseGraph:
             logits, marks = self._several.run(results(len(some)), inputs, abort=abort)
             found += zip(logits, marks.reshape(len(some), -1), strict=True)
         return found
+
+    def _read(self, ids: Sequence[int], windows: Sequence[Layers], abort: Abort) -> tuple[Floats, Floats]:
+        logits, token_logits = self._session.run(_JUDGEMENT, self._inputs(ids, _CLAIM, windows), abort=abort)
+        return logits[0], token_logits
 
     def bytes_of(self, tokens: int, precision: str) -> int:
         """Memory of an encoded window of so many tokens."""

@@ -13,10 +13,13 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 from streamverify.calibration import Calibration
 from streamverify.types import Fingerprint, Span
+
+Provider = Literal["cpu", "cuda", "auto"]
+"""Where a model runs; `auto` takes CUDA where the runtime offers it, and the CPU elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,9 @@ from numpy.typing import NDArray
 from streamverify.errors import ModelContractError, ModelNotFoundError, ProviderError, ScoringError
 from streamverify.scorers.onnx_runtime import onnxruntime as ort
 from streamverify.scorers.onnx_runtime import state as _state
-from streamverify.scorers.protocol import Abort
+from streamverify.scorers.protocol import Abort, Provider
 
-Provider = Literal["cpu", "cuda", "auto"]
-
-_CPU, _CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
+CPU, _CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
 
 # The runtime's own errors share no base, and their number grows with its versions.
 _RUNTIME_ERRORS: tuple[type[Exception], ...] = (
@@ -56,10 +54,19 @@ def providers_for(wanted: Provider, available: Sequence[str]) -> list[str]:
         ProviderError: CUDA was asked for and this runtime does not have it. Operator.
     """
     if wanted == "cpu" or (wanted == "auto" and _CUDA not in available):
-        return [_CPU]
+        return [CPU]
     if _CUDA not in available:
         raise ProviderError(wanted, available)
-    return [_CUDA, _CPU]
+    return [_CUDA, CPU]
+
+
+def on_cpu(wanted: Provider) -> bool:
+    """Whether a session for this provider would run on the CPU.
+
+    Raises:
+        ProviderError: as `providers_for`. Operator.
+    """
+    return providers_for(wanted, ort.get_available_providers())[0] == CPU
 
 
 class OnnxSession:
@@ -78,8 +85,7 @@ class OnnxSession:
         Args:
             path: the `.onnx` file; external data is looked for beside it.
             provider: `auto` takes CUDA where the runtime offers it and the CPU elsewhere.
-            change: what to do to the file's content where it is to run on the CPU; such a file has no
-                external data.
+            change: what to do to the file's content, which must hold all of the graph; None to load the file.
             as_written: run the graph's nodes as they are and in their order, none joined with another.
 
         Raises:
@@ -91,7 +97,7 @@ class OnnxSession:
             raise ModelNotFoundError(path)
         providers = providers_for(provider, ort.get_available_providers())
         try:
-            graph = str(path) if change is None or providers[0] != _CPU else change(path.read_bytes())
+            graph = str(path) if change is None else change(path.read_bytes())
             self._session = ort.InferenceSession(graph, _options(as_written=as_written), providers=providers)
         except OSError as error:
             raise ModelContractError(f"{path} cannot be read: {error.strerror or error}") from error

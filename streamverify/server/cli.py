@@ -47,6 +47,9 @@ def serve(
     model: Annotated[
         str | None, typer.Option("--model", help="fast, accurate, cascade, an installed model, or a folder.")
     ] = None,
+    provider: Annotated[
+        str, typer.Option("--provider", help="Where the model runs: cpu, cuda, or auto.")
+    ] = "cpu",
     preset: Annotated[
         str | None,
         typer.Option("--preset", help="The model's threshold: strict, balanced or lenient."),
@@ -137,6 +140,7 @@ def serve(
         on_unverified=on_unverified,
         passages=str(passages) if passages is not None else None,
         model=model,
+        provider=provider,
         preset=preset,
         max_lag=max_lag,
         concurrent=concurrent,

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, cast
 from streamverify._extras import require
 from streamverify.errors import UsageError
 from streamverify.policy import policy_from
+from streamverify.scorers import Share
 from streamverify.server.heap import give_large_blocks_back
 from streamverify.server.online import OnlineOptions, online_evaluation
 from streamverify.server.settings import LOOPBACK, Limits, ServeSettings
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from streamverify.policy import PolicyWord
     from streamverify.records import Records
     from streamverify.records.rows import Keep
-    from streamverify.scorers.named import Share
+    from streamverify.scorers.protocol import Provider
     from streamverify.streaming.session import OnUnverified
 
 KEY, TOKEN = "STREAMVERIFY_UPSTREAM_KEY", "STREAMVERIFY_TOKEN"
@@ -50,6 +51,7 @@ class ServeOptions:
     on_unverified: str
     passages: str | None
     model: str | None
+    provider: str
     preset: str | None
     max_lag: float | None
     concurrent: int
@@ -95,6 +97,7 @@ class ServeOptions:
             raise UsageError("--keep is about records: name them with --records")
         if self.judging and self.records is None:
             raise UsageError("--judging shows what was recorded: name the records with --records")
+        self.share(None)
         self.online.refuse(recorded=self.records is not None)
         if self.traces:
             _refuse_traces_for_nobody()
@@ -118,6 +121,17 @@ class ServeOptions:
                 drain_seconds=self.drain_seconds,
             ),
         )
+
+    def share(self, given: Share | None) -> Share:
+        """What this process takes of the machine, and where its model runs.
+
+        Raises:
+            UsageError: there is no such provider. Operator.
+        """
+        whole = given if given is not None else Share()
+        # A graphics processor is not shared out by cores.
+        threads = whole.threads if self.provider == "cpu" else None
+        return replace(whole, provider=cast("Provider", self.provider), threads=threads)
 
 
 def _records(name: str, keep: Keep) -> Records:
@@ -152,6 +166,7 @@ def run_server(
 
     Raises:
         UsageError: as `ServeOptions.settings`, or records cannot be opened. Operator.
+        ModelError: the model cannot be loaded, or not where it is to run. Operator.
         MissingExtraError: a package is not installed. Operator.
     """
     import uvicorn  # noqa: PLC0415 - an extra
@@ -188,8 +203,9 @@ def run_server(
 
             page = judging_app(recorded.database, token=judges, tenant=options.judging_tenant, drain=drain)
         observers = tuple(filter(None, (recorded, tracing, online)))
-        settings = replace(settings, observers=observers, metrics=watched, share=share)
-        verifier = verifier_for(settings)
+        settings = replace(settings, observers=observers, metrics=watched, share=options.share(share))
+        # Loaded here: what uvicorn tells of an application that cannot start is a traceback.
+        verifier = stack.enter_context(verifier_for(settings))
         config = uvicorn.Config(
             create_app(settings, verifier, drain, judging=page),
             log_level="warning",

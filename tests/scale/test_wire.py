@@ -127,6 +127,35 @@ def test_of_many_windows_that_were_passed_on_a_claim_encodes_a_few():
 
 
 @pytest.mark.model
+def test_a_replica_with_a_batched_model_reads_claims_of_many_askers_in_one_run():
+    replica = Replica(lambda: PremiseCachedScorer(batched=True))
+    asked, _ = premises(replica, "The mill was built in 1712.", "Barley is ground there.")
+    runs = []
+    read = replica._scorer._graph._claims._run
+
+    def counted(claims, abort):
+        runs.append(len(claims))
+        return read(claims, abort)
+
+    replica._scorer._graph._claims._run = counted
+    found = []
+
+    async def ask():
+        found.extend(await replica.score(Question(asked, (Claim("The mill dates from 1712."),))))
+
+    async def all_at_once():
+        await replica.prepare(asked)
+        async with anyio.create_task_group() as group:
+            for _ in range(24):
+                group.start_soon(ask)
+
+    anyio.run(all_at_once)
+    assert sum(runs) == len(found) == 24
+    assert max(runs) > 1
+    assert all(score.single[0].score.entailment > 0.5 for score in found)
+
+
+@pytest.mark.model
 def test_the_model_lends_its_reader():
     replica = Replica(PremiseCachedScorer)
     description = anyio.run(replica.describe)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamverify.errors import ScoringError
-from streamverify.scorers.keys_values import join, pack
+from streamverify.scorers.keys_values import KeysValues, join, pack
 
 SHAPE = (3, 4, 5)
 
@@ -17,7 +17,7 @@ def floats(seed: int = 0) -> np.ndarray:
 
 def test_single_precision_is_kept_as_it_is_and_not_copied():
     keys, values = floats(1), floats(2)
-    [(wide_keys, wide_values)] = pack(((keys, values),), "float32").wide()
+    [(wide_keys, wide_values)] = pack(KeysValues(((keys, values),)), "float32").wide()
     assert wide_keys is keys
     assert wide_values is values
 
@@ -25,16 +25,18 @@ def test_single_precision_is_kept_as_it_is_and_not_copied():
 def test_every_finite_half_widens_to_itself():
     patterns = np.arange(2**16, dtype=np.uint16)
     halves = patterns.view(np.float16)[np.isfinite(patterns.view(np.float16))].astype(np.float32)
-    [(wide, _)] = pack(((halves, halves),), "float16").wide()
+    [(wide, _)] = pack(KeysValues(((halves, halves),)), "float16").wide()
     assert np.array_equal(wide.view(np.uint32), halves.view(np.uint32))
 
 
 @given(st.floats(-60_000, 60_000, width=32))
 def test_half_precision_is_numpys_rounding(number):
     array = np.full(SHAPE, number, np.float32)
-    kept = pack(((array, array),) * 2, "float16")
+    found = KeysValues(((array, array),) * 2)
+    kept = pack(found, "float16")
     assert np.array_equal(kept.wide()[1][1], array.astype(np.float16).astype(np.float32))
-    assert kept.nbytes * 2 == pack(((array, array),) * 2, "float32").nbytes
+    assert kept.nbytes * 2 == pack(found, "float32").nbytes
+    assert pack(kept, "float16") is kept
 
 
 @pytest.mark.parametrize("number", [np.inf, -np.inf, np.nan, 70_000.0])
@@ -42,7 +44,7 @@ def test_what_half_precision_cannot_hold_is_an_error(number):
     bad = floats()
     bad[0, 0, 0] = number
     with pytest.raises(ScoringError, match="half precision"):
-        pack(((bad, floats()),), "float16")
+        pack(KeysValues(((bad, floats()),)), "float16")
 
 
 def test_windows_are_joined_along_their_tokens_in_order():

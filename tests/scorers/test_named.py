@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import threading
 
+import onnxruntime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamverify.errors import ModelNotFoundError, UsageError
+from streamverify.errors import ModelNotFoundError, ProviderError, UsageError
 from streamverify.scorers.function import FunctionScorer
 from streamverify.scorers.lexical import LexicalScorer
-from streamverify.scorers.named import scorer_from
+from streamverify.scorers.named import Share, scorer_from
 from streamverify.scorers.protocol import Abort, Claim, Scorer, Window
 from streamverify.testing import ScriptedScorer
 from streamverify.types import CitationFinding, Label, Passage
@@ -152,3 +153,17 @@ def test_the_label_is_decided_by_all_passages_and_every_cited_one_is_asked_alone
     assert score.single
     for entry in score.single:
         assert entry.score.entailment == shares_words(claim, [texts[entry.window]])
+
+
+@pytest.mark.model
+def test_a_model_by_name_runs_where_its_share_says_or_says_that_it_cannot():
+    plain = scorer_from("fast", share=Share(provider="cpu"))[0]()
+    assert plain.fingerprint.provider == "CPUExecutionProvider"
+    plain.close()
+    if "CUDAExecutionProvider" not in onnxruntime.get_available_providers():
+        with pytest.raises(ProviderError, match="'cuda' is not available"):
+            scorer_from("fast", share=Share(provider="cuda"))[0]()
+        with pytest.raises(ProviderError), Verifier(model="fast", share=Share(provider="cuda")):
+            pass
+    with pytest.raises(UsageError, match="cpu or cuda or auto, not 'gpu'"):
+        Share(provider="gpu")

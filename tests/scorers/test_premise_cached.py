@@ -13,7 +13,7 @@ from onnx import TensorProto, helper
 
 from streamverify.errors import ModelContractError, ScoringError, UsageError
 from streamverify.passages import cut
-from streamverify.scorers.keys_values import join
+from streamverify.scorers.keys_values import KeysValues, join
 from streamverify.scorers.model_files import embedded
 from streamverify.scorers.premise_cached import PremiseCachedScorer
 from streamverify.scorers.protocol import Abort, Claim, Scorer, Window
@@ -143,7 +143,7 @@ def test_a_claim_reads_more_windows_than_the_graph_has_places_for(scorer):
     claim = scorer._encode("Tea contains caffeine.").ids
     assert len(encoded) > graph.places
     apart = graph.read(claim, encoded, abort=abort)
-    joined = graph.read(claim, [join(encoded)], abort=abort)
+    joined = graph.read(claim, [KeysValues(join([one.layers for one in encoded]))], abort=abort)
     assert all(np.array_equal(one, other) for one, other in zip(apart, joined, strict=True))
     turned = graph.read(claim, encoded[::-1][:2], abort=abort)
     assert not np.array_equal(turned[0], apart[0])

@@ -5,12 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import onnxruntime
 import pytest
 import typer
 from typer.testing import CliRunner
 
 import streamverify.server
-from streamverify.errors import UsageError
+from streamverify.errors import ProviderError, UsageError
 from streamverify.server import Limits, ServeSettings
 from streamverify.server.cli import serve
 
@@ -52,6 +53,7 @@ def test_importing_the_package_and_its_command_loads_no_extra():
         (["--demo", "--max-lag", "0"], "--max-lag must be above 0"),
         (["--demo", "--drain-seconds", "-1"], "--drain-seconds"),
         (["--demo", "--preset", "wrong"], "'strict', 'balanced' or 'lenient'"),
+        (["--demo", "--provider", "gpu"], "cpu or cuda or auto, not 'gpu'"),
         (["--demo", "--keep", "hashes"], "--records"),
         (["--demo", "--records", "x.db", "--keep", "all"], "all"),
         (
@@ -66,6 +68,15 @@ def test_a_server_that_cannot_be_is_refused_before_it_listens(arguments, message
     result = CliRunner().invoke(app(), arguments)
     assert isinstance(result.exception, UsageError)
     assert message in str(result.exception)
+
+
+@pytest.mark.skipif("CUDAExecutionProvider" in onnxruntime.get_available_providers(), reason="CUDA is here")
+def test_a_model_that_cannot_run_where_it_is_to_is_one_error_and_no_traceback(capfd, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(app(), ["--demo", "--port", "0", "--provider", "cuda"])
+    assert isinstance(result.exception, ProviderError)
+    assert "onnxruntime-gpu" in str(result.exception)
+    assert "Traceback" not in capfd.readouterr().err
 
 
 def test_a_short_token_is_refused_and_secrets_are_not_shown():

@@ -4,6 +4,7 @@ import numpy as np
 import onnx
 import pytest
 import torch
+from onnx import numpy_helper
 from safetensors.torch import load_file, save_file
 
 from training import export
@@ -12,25 +13,38 @@ from training.attention import attend
 from training.batches import pack_claims, window_rows
 from training.checkpoints import from_weights
 from training.full_attention import FullAttentionEncoder
-from training.restore import restore
+from training.restore import dequantized, restore
 from training.tests.toys import SHAPES, network
 from training.windows import load_tokenizer
 
 
 @pytest.mark.parametrize("which", [0, 1])
-def test_the_float16_graph_computes_what_the_network_computes(tmp_path, tokenizer_file, which):
+def test_the_librarys_batched_graph_of_a_release_computes_what_the_network_computes(tmp_path, which):
+    """With the weights that the release's 8 bits stand for: several claims a run, in 32 and in 16 bits."""
+    graphs = pytest.importorskip("streamverify.scorers.batched_graph", reason="the library is not installed")
+    from streamverify.scorers.protocol import Abort
+
     torch.manual_seed(5)
-    weights = tmp_path / "weights.safetensors"
-    save_file(network(PremiseCachedEncoder, SHAPES[which]).state_dict(), weights)
-    tokenizer = load_tokenizer(tokenizer_file)
-    figures = export.release(weights, tokenizer_file, tokenizer, tmp_path / "out", float16=True)
-    assert 0 < figures["float16_parity"] < 0.01
-    half = onnx.load(tmp_path / "out/model.float16.onnx")
-    kinds = {weight.data_type for weight in half.graph.initializer}
-    assert kinds <= {onnx.TensorProto.FLOAT16, onnx.TensorProto.INT64}
-    whole = onnx.load(tmp_path / "out/model.float32.onnx")
-    assert [value.name for value in half.graph.input] == [value.name for value in whole.graph.input]
-    assert {value.type.tensor_type.elem_type for value in half.graph.output} == {onnx.TensorProto.FLOAT}
+    export.write_int8(network(PremiseCachedEncoder, SHAPES[which]), tmp_path / "model.int8.onnx")
+    released = onnx.load(tmp_path / "model.int8.onnx")
+    held = {one.name: numpy_helper.to_array(one) for one in released.graph.initializer}
+    model = from_weights(restore(released, {"word.weight": dequantized(held, "word.weight")})).eval()
+    rows = [np.arange(105 + n, 112 + 2 * n).astype(np.uint16) for n in range(4)]
+    claims = [np.array([101, *range(110, 120 + 3 * n), 102], np.uint16) for n in range(3)]
+    seen = [[0], [1, 2], [3, 0, 1, 2]]
+    for precision, apart in (("float32", 1e-4), ("float16", 0.01)):
+        graph = graphs.BatchedGraph(tmp_path / "model.int8.onnx", provider="cpu", precision=precision)
+        windows = [graph.encode([101, *row.tolist(), 102], abort=Abort()) for row in rows]
+        for claim in claims:
+            groups = [[windows[one] for one in group] for group in seen]
+            found = graph.read_several(claim.tolist(), groups, abort=Abort())
+            for (logits, marks), group in zip(found, seen, strict=True):
+                read = [rows[one] for one in group]
+                packed = pack_claims(*window_rows(read), [claim], [Block(range(1), range(len(read)))])
+                with torch.inference_mode():
+                    expected, expected_marks = model(packed)
+                assert np.abs(logits - expected[0].numpy()).max() < apart
+                assert np.abs(marks - expected_marks.numpy()).max() < apart
 
 
 def test_relative_positions_are_in_the_graph(tmp_path, tokenizer_file):
