@@ -2,6 +2,7 @@
 
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
 import torch
 from onnx import numpy_helper
@@ -13,6 +14,7 @@ from training.attention import attend
 from training.batches import pack_claims, window_rows
 from training.checkpoints import from_weights
 from training.full_attention import FullAttentionEncoder
+from training.graph import OPSETS, Nodes, Writer
 from training.restore import dequantized, restore
 from training.tests.toys import SHAPES, network
 from training.windows import load_tokenizer
@@ -45,6 +47,32 @@ def test_the_librarys_batched_graph_of_a_release_computes_what_the_network_compu
                     expected, expected_marks = model(packed)
                 assert np.abs(logits - expected[0].numpy()).max() < apart
                 assert np.abs(marks - expected_marks.numpy()).max() < apart
+
+
+def test_a_token_with_large_numbers_leaves_the_others_theirs():
+    """In MPNet's feed-forward products, where a few tokens have numbers twenty times those of the others."""
+    torch.manual_seed(1)
+    model = network(PremiseCachedEncoder, SHAPES[1]).eval()
+    writer, nodes, hidden = Writer(model, int8=True), Nodes(), SHAPES[1].hidden
+    out = writer._feed_forward(nodes, "x", "layers.0.f1", "place")  # noqa: SLF001 - the one product
+    kinds = {"x": [None, hidden], out: [None, 4 * hidden]}
+    given, gives = (
+        onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape)
+        for name, shape in kinds.items()
+    )
+    held = list(writer._held.values())  # noqa: SLF001
+    graph = onnx.helper.make_graph(nodes.nodes, "product", [given], [gives], held)
+    opsets = [onnx.helper.make_opsetid(domain, version) for domain, version in OPSETS.items()]
+    content = onnx.helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString()
+    session = onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
+    x = torch.randn(12, hidden)
+    x[3] *= 200
+    x[5] = 0
+    with torch.inference_mode():
+        expected = model.layers[0].f1(x).numpy()
+    found = session.run(None, {"x": x.numpy()})[0]
+    sizes = np.abs(expected).max(1)
+    assert (np.abs(found - expected).max(1) < 0.03 * sizes).all()
 
 
 def test_relative_positions_are_in_the_graph(tmp_path, tokenizer_file):
