@@ -32,13 +32,13 @@ from streamverify.judging.assessor import Assessor, VerifierConfig
 from streamverify.judging.premises import Measured
 from streamverify.judging.score_cache import ScoreCache
 from streamverify.passages import cut
-from streamverify.scorers import premise_graph, runtime
+from streamverify.scorers.graphs import premise_graph, runtime
+from streamverify.scorers.graphs.onnx_runtime import onnxruntime as ort
+from streamverify.scorers.graphs.premise_graph import PremiseGraph
+from streamverify.scorers.graphs.signed_weights import turned
 from streamverify.scorers.model_files import embedded
-from streamverify.scorers.onnx_runtime import onnxruntime as ort
 from streamverify.scorers.premise_cached import PremiseCachedScorer
-from streamverify.scorers.premise_graph import PremiseGraph
 from streamverify.scorers.protocol import Abort, Claim, ClaimScore, Prepared
-from streamverify.scorers.signed_weights import turned
 from streamverify.sentences.segmenter import segment
 
 ROUNDS = 40

@@ -26,13 +26,13 @@ from numpy.typing import NDArray
 from labelled import bundled
 from machine import describe
 from streamverify.passages import cut
-from streamverify.scorers.batched_graph import BatchedGraph
-from streamverify.scorers.keys_values import KeysValues
+from streamverify.scorers.graphs.batched_graph import BatchedGraph
+from streamverify.scorers.graphs.premise_graph import PremiseGraph
+from streamverify.scorers.graphs.runtime import softmax
 from streamverify.scorers.model_files import ModelFiles
 from streamverify.scorers.premise_cached import PremiseCachedScorer
-from streamverify.scorers.premise_graph import PremiseGraph
 from streamverify.scorers.protocol import Abort
-from streamverify.scorers.runtime import softmax
+from streamverify.scorers.windows.keys_values import KeysValues
 
 JOINT = 3
 Graph = PremiseGraph | BatchedGraph

@@ -21,10 +21,10 @@ import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
 
 from machine import describe
+from streamverify.scorers.graphs.premise_graph import PremiseGraph
+from streamverify.scorers.graphs.signed_weights import exact
 from streamverify.scorers.model_files import ModelFiles
-from streamverify.scorers.premise_graph import PremiseGraph
 from streamverify.scorers.protocol import Abort
-from streamverify.scorers.signed_weights import exact
 
 ROUNDS = 40
 WINDOW, CLAIM = 128, 30

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from streamverify.passages import cut
+from streamverify.scorers.graphs.premise_graph import PremiseGraph
 from streamverify.scorers.model_files import ModelFiles
 from streamverify.scorers.premise_cached import PremiseCachedScorer
-from streamverify.scorers.premise_graph import PremiseGraph
 from streamverify.scorers.protocol import Abort
 from workloads import answer, passages
 

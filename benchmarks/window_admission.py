@@ -31,10 +31,10 @@ import workloads
 from machine import describe
 from streamverify import Verifier
 from streamverify.scorers import PremiseCachedScorer
-from streamverify.scorers.cache import ByteBoundedCache
-from streamverify.scorers.keys_values import CachePrecision, KeysValues
 from streamverify.scorers.protocol import Abort
-from streamverify.scorers.window_store import WindowStore
+from streamverify.scorers.windows.cache import ByteBoundedCache
+from streamverify.scorers.windows.keys_values import CachePrecision, KeysValues
+from streamverify.scorers.windows.window_store import WindowStore
 
 LIMIT, WINDOW = 512 * 2**20, 1_800_000
 SETS, WINDOWS, REQUESTS, WARM = 40, 30, 3000, 500

@@ -38,11 +38,16 @@ LAYERS = (
     ("a sentence closes", {"sentences"}),
     (
         "what a learned part runs in",
-        {"scorers.onnx_fields", "scorers.onnx_runtime", "scorers.model_files", "scorers.known_words"},
+        {
+            "scorers.graphs.onnx_fields",
+            "scorers.graphs.onnx_runtime",
+            "scorers.model_files",
+            "scorers.known_words",
+        },
     ),
     (
         "how it is run, on which tokens",
-        {"scorers.runtime", "scorers.signed_weights", "scorers.tokens", "scorers.freed"},
+        {"scorers.graphs.runtime", "scorers.graphs.signed_weights", "scorers.tokens", "scorers.freed"},
     ),
     ("its claim is read", {"claims"}),
     ("it is looked at", {"checks", "citations"}),

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from streamverify.claims.released import released
 from streamverify.errors import ModelContractError
 from streamverify.scorers.freed import give_back
+from streamverify.scorers.graphs.onnx_fields import held_numbers
+from streamverify.scorers.graphs.runtime import OnnxSession
+from streamverify.scorers.graphs.signed_weights import turned
 from streamverify.scorers.model_files import ModelFiles
-from streamverify.scorers.onnx_fields import held_numbers
 from streamverify.scorers.protocol import Abort
-from streamverify.scorers.runtime import OnnxSession
-from streamverify.scorers.signed_weights import turned
 from streamverify.scorers.tokens import encoded, read_tokenizer
 
 FILE = "claimhood.int8.onnx"

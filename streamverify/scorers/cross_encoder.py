@@ -20,6 +20,7 @@ from tokenizers import Encoding, Tokenizer
 
 from streamverify.calibration import Calibration
 from streamverify.errors import ModelContractError, ScoringError, UsageError
+from streamverify.scorers.graphs.runtime import OnnxSession
 from streamverify.scorers.hub import Located, locate
 from streamverify.scorers.labels import LabelMap, label_map
 from streamverify.scorers.protocol import (
@@ -33,7 +34,6 @@ from streamverify.scorers.protocol import (
     Window,
     WindowScore,
 )
-from streamverify.scorers.runtime import OnnxSession
 from streamverify.scorers.selection import LexicalIndex
 from streamverify.text.unicode import printable
 from streamverify.types import Fingerprint, Span

@@ -1,8 +1,8 @@
 """What loading a model used and let go of goes back to the system.
 
-Before: `premise_graph.py` and the reader of claims have read files of tens of megabytes, several times over.
-After: the process holds what it needs. glibc keeps what is let go of for later, of which there is none here:
-a model is loaded once.
+Before: `graphs/premise_graph.py` and the reader of claims have read files of tens of megabytes, several
+times over. After: the process holds what it needs. glibc keeps what is let go of for later, of which there
+is none here: a model is loaded once.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamverify.errors import ModelContractError
+from streamverify.scorers.graphs.runtime import sigmoid, softmax
 from streamverify.scorers.protocol import NliScore
-from streamverify.scorers.runtime import sigmoid, softmax
 
 
 class Role(Enum):

@@ -8,9 +8,9 @@
 
 A product holds the rows of one window, or of one pass of a claim over its windows, and nothing else: the
 activation scales of dynamic int8 are taken over all rows, so a neighbour among them would change the scores.
-The passes of a claim share a run and its weights (`packed_passes.py`), but no product. So the same claim over
-the same windows scores the same to the last bit, whatever else is going on. On a graphics processor nothing
-is quantised, and claims of all streams share a run (`batched_graph.py`).
+The passes of a claim share a run and its weights (`graphs/packed_passes.py`), but no product. So the same
+claim over the same windows scores the same to the last bit, whatever else is going on. On a graphics
+processor nothing is quantised, and claims of all streams share a run (`graphs/batched_graph.py`).
 """
 
 from __future__ import annotations
@@ -29,15 +29,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamverify.errors import ScoringError, UsageError
-from streamverify.scorers.batched_graph import BatchedGraph
-from streamverify.scorers.cache import CacheStatistics
 from streamverify.scorers.early_exit import beside, enough, first_round
-from streamverify.scorers.encoded_windows import EncodedWindows, WindowKey
 from streamverify.scorers.freed import give_back
-from streamverify.scorers.keys_values import CachePrecision, Floats, KeysValues
+from streamverify.scorers.graphs.batched_graph import BatchedGraph
+from streamverify.scorers.graphs.premise_graph import PremiseGraph, parted
+from streamverify.scorers.graphs.runtime import CPU, on_cpu, sigmoid, softmax
 from streamverify.scorers.lanes import Lanes, SharedLanes
 from streamverify.scorers.model_files import ModelFiles
-from streamverify.scorers.premise_graph import PremiseGraph, parted
 from streamverify.scorers.protocol import (
     Abort,
     Claim,
@@ -50,9 +48,11 @@ from streamverify.scorers.protocol import (
     Window,
     WindowScore,
 )
-from streamverify.scorers.runtime import CPU, on_cpu, sigmoid, softmax
 from streamverify.scorers.selection import LexicalIndex
 from streamverify.scorers.tokens import Encoder, TokenReader, Tokens, read_tokenizer
+from streamverify.scorers.windows.cache import CacheStatistics
+from streamverify.scorers.windows.encoded_windows import EncodedWindows, WindowKey
+from streamverify.scorers.windows.keys_values import CachePrecision, Floats, KeysValues
 from streamverify.types import Fingerprint, Span
 
 _CALLERS = 32

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from streamverify.errors import UsageError
 from streamverify.scorers.premise_cached import cores
-from streamverify.scorers.window_room import SHARED_BYTES
+from streamverify.scorers.windows.window_room import SHARED_BYTES
 from streamverify.server.drain import LAST_WORDS
 from streamverify.server.launch import ServeOptions, Tell
 from streamverify.server.listening import listening

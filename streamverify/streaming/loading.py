@@ -12,9 +12,9 @@ from streamverify import events
 from streamverify.calibration import Calibration, PresetName
 from streamverify.judging.assessor import VerifierConfig
 from streamverify.judging.citations import CitationOptions
-from streamverify.scorers.cache import CacheStatistics
 from streamverify.scorers.cascade import Step, band_for
 from streamverify.scorers.protocol import Scorer
+from streamverify.scorers.windows.cache import CacheStatistics
 from streamverify.streaming.cascade import LaterScorer, cascaded
 from streamverify.streaming.workers import Workers, WorkersStatistics
 from streamverify.types import Fingerprint

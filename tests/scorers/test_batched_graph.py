@@ -15,13 +15,13 @@ from seen import Seen
 
 from streamverify.errors import ModelContractError, ProviderError, ScoringError
 from streamverify.scorers import premise_cached
-from streamverify.scorers.batched_graph import ROWS, BatchedGraph
-from streamverify.scorers.device_graph import Network, device_graph, past_names, present_names
-from streamverify.scorers.keys_values import KeysValues
+from streamverify.scorers.graphs.batched_graph import ROWS, BatchedGraph
+from streamverify.scorers.graphs.device_graph import Network, device_graph, past_names, present_names
+from streamverify.scorers.graphs.premise_graph import PremiseGraph
 from streamverify.scorers.model_files import embedded
 from streamverify.scorers.premise_cached import PremiseCachedScorer
-from streamverify.scorers.premise_graph import PremiseGraph
 from streamverify.scorers.protocol import Abort, Claim, Window
+from streamverify.scorers.windows.keys_values import KeysValues
 
 pytestmark = pytest.mark.model
 GRAPH = embedded() / "model.int8.onnx"

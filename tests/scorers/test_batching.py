@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from seen import Seen
 
 from streamverify.errors import ScoringError
-from streamverify.scorers.batching import Batches
+from streamverify.scorers.graphs.batching import Batches
 from streamverify.scorers.protocol import Abort
 
 SECONDS = 20

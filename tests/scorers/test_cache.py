@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from streamverify.errors import ScoringError
-from streamverify.scorers.cache import ByteBoundedCache
 from streamverify.scorers.protocol import Abort
+from streamverify.scorers.windows.cache import ByteBoundedCache
 
 LIMIT = 10
 keys = st.sampled_from([b"a", b"b", b"c", b"d"])

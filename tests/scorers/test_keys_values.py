@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamverify.errors import ScoringError
-from streamverify.scorers.keys_values import KeysValues, join, pack
+from streamverify.scorers.windows.keys_values import KeysValues, join, pack
 
 SHAPE = (3, 4, 5)
 

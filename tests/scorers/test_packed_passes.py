@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
 from streamverify.errors import ScoringError
-from streamverify.scorers import packed_passes
+from streamverify.scorers.graphs import packed_passes
+from streamverify.scorers.graphs.packed_passes import SIZES, choice, of_pass, packed
+from streamverify.scorers.graphs.premise_graph import PremiseGraph, parted
 from streamverify.scorers.lanes import Lanes
 from streamverify.scorers.model_files import embedded
-from streamverify.scorers.packed_passes import SIZES, choice, of_pass, packed
 from streamverify.scorers.premise_cached import PremiseCachedScorer
-from streamverify.scorers.premise_graph import PremiseGraph, parted
 from streamverify.scorers.protocol import Abort, Claim, Window
 
 SIZE, WORDS = 4, 50

@@ -13,10 +13,10 @@ from onnx import TensorProto, helper
 
 from streamverify.errors import ModelContractError, ScoringError, UsageError
 from streamverify.passages import cut
-from streamverify.scorers.keys_values import KeysValues, join
 from streamverify.scorers.model_files import embedded
 from streamverify.scorers.premise_cached import PremiseCachedScorer
 from streamverify.scorers.protocol import Abort, Claim, Scorer, Window
+from streamverify.scorers.windows.keys_values import KeysValues, join
 from streamverify.types import Passage
 
 pytestmark = pytest.mark.model

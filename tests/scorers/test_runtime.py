@@ -12,8 +12,8 @@ from hypothesis.extra import numpy as arrays
 from onnx import TensorProto, helper, numpy_helper
 
 from streamverify.errors import ModelContractError, ModelNotFoundError, ProviderError, ScoringError
+from streamverify.scorers.graphs.runtime import OnnxSession, providers_for, sigmoid, softmax
 from streamverify.scorers.protocol import Abort
-from streamverify.scorers.runtime import OnnxSession, providers_for, sigmoid, softmax
 
 CPU, CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
 

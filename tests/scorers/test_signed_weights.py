@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
 from streamverify.errors import ModelContractError
+from streamverify.scorers.graphs.premise_graph import PremiseGraph
+from streamverify.scorers.graphs.runtime import OnnxSession
+from streamverify.scorers.graphs.signed_weights import exact, signed, turned
 from streamverify.scorers.model_files import embedded
-from streamverify.scorers.premise_graph import PremiseGraph
 from streamverify.scorers.protocol import Abort
-from streamverify.scorers.runtime import OnnxSession
-from streamverify.scorers.signed_weights import exact, signed, turned
 
 NOTHING = np.zeros((4, 2), np.uint8)
 

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamverify.scorers.blocks import SPARE, Blocks, _Held
 from streamverify.scorers.premise_cached import PremiseCachedScorer
 from streamverify.scorers.protocol import Abort, Claim, Window
+from streamverify.scorers.windows.blocks import SPARE, Blocks, _Held
 
 MOST = 200_000
 sizes = st.integers(1, MOST)
@@ -88,7 +88,7 @@ def test_threads_never_get_the_same_memory():
 
 CHILD = """
 import os
-from streamverify.scorers.blocks import Blocks
+from streamverify.scorers.windows.blocks import Blocks
 array = Blocks().take(4096)
 array[:] = 1
 if not (child := os.fork()):

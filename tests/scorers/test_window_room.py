@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamverify.scorers.cache import ByteBoundedCache
 from streamverify.scorers.premise_cached import PremiseCachedScorer
 from streamverify.scorers.protocol import Abort, Window
-from streamverify.scorers.window_room import (
+from streamverify.scorers.windows.cache import ByteBoundedCache
+from streamverify.scorers.windows.window_room import (
     CACHE_BYTES,
     CHARACTERS_A_TOKEN,
     FLOOR_BYTES,

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamverify.errors import ScoringError
-from streamverify.scorers.keys_values import KeysValues
 from streamverify.scorers.premise_cached import PremiseCachedScorer
 from streamverify.scorers.protocol import Abort, Claim, Window
-from streamverify.scorers.window_store import WindowStore
+from streamverify.scorers.windows.keys_values import KeysValues
+from streamverify.scorers.windows.window_store import WindowStore
 
 LAYERS, HEADS, SIZE = 2, 3, 4
 BYTES = LAYERS * 2 * HEADS * SIZE * 4
@@ -200,7 +200,7 @@ def test_a_full_disk_keeps_nothing_and_is_told_once(stores, monkeypatch, caplog)
         yield
 
     with monkeypatch.context() as patched:
-        patched.setattr("streamverify.scorers.window_store._parts", full)
+        patched.setattr("streamverify.scorers.windows.window_store._parts", full)
         for _ in range(2):
             value, cheap = store.fetch(key(1), lambda: window(1), abort=Abort())
             assert (cheap, alike(value, window(1))) == (False, True)
@@ -235,7 +235,7 @@ HOLDER = """
 import sys, threading
 from pathlib import Path
 from streamverify.scorers.protocol import Abort
-from streamverify.scorers.window_store import WindowStore
+from streamverify.scorers.windows.window_store import WindowStore
 
 def hang():
     print("computing", flush=True)

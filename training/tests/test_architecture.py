@@ -23,7 +23,9 @@ from training.windows import load_tokenizer
 @pytest.mark.parametrize("which", [0, 1])
 def test_the_librarys_batched_graph_of_a_release_computes_what_the_network_computes(tmp_path, which):
     """With the weights that the release's 8 bits stand for: several claims a run, in 32 and in 16 bits."""
-    graphs = pytest.importorskip("streamverify.scorers.batched_graph", reason="the library is not installed")
+    graphs = pytest.importorskip(
+        "streamverify.scorers.graphs.batched_graph", reason="the library is not installed"
+    )
     from streamverify.scorers.protocol import Abort
 
     torch.manual_seed(5)

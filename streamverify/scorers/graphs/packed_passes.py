@@ -21,9 +21,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from streamverify.scorers import onnx_fields as onnx
-from streamverify.scorers.onnx_fields import Field, count, fields, held, put, text, value
-from streamverify.scorers.signed_weights import PRODUCT
+from streamverify.scorers.graphs import onnx_fields as onnx
+from streamverify.scorers.graphs.onnx_fields import Field, count, fields, held, put, text, value
+from streamverify.scorers.graphs.signed_weights import PRODUCT
 
 SIZES = (2, 3, 4)
 """Passes of a run: three windows and all of them together are what a claim has at most, but for citations."""

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamverify.errors import ModelContractError, ModelNotFoundError, ProviderError, ScoringError
-from streamverify.scorers.onnx_runtime import onnxruntime as ort
-from streamverify.scorers.onnx_runtime import state as _state
+from streamverify.scorers.graphs.onnx_runtime import onnxruntime as ort
+from streamverify.scorers.graphs.onnx_runtime import state as _state
 from streamverify.scorers.protocol import Abort, Provider
 
 CPU, _CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"

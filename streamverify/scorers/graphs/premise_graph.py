@@ -21,12 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamverify.errors import ModelContractError
-from streamverify.scorers.blocks import Blocks
-from streamverify.scorers.keys_values import Floats, KeysValues, Layers, join
-from streamverify.scorers.packed_passes import SIZES, choice, of_pass, packed, results
+from streamverify.scorers.graphs.packed_passes import SIZES, choice, of_pass, packed, results
+from streamverify.scorers.graphs.runtime import OnnxSession, Signature, on_cpu
+from streamverify.scorers.graphs.signed_weights import turned
 from streamverify.scorers.protocol import Abort, Provider
-from streamverify.scorers.runtime import OnnxSession, Signature, on_cpu
-from streamverify.scorers.signed_weights import turned
+from streamverify.scorers.windows.blocks import Blocks
+from streamverify.scorers.windows.keys_values import Floats, KeysValues, Layers, join
 
 _PASSAGE, _CLAIM = 0, 1
 _JUDGEMENT = ("logits", "token_logits")

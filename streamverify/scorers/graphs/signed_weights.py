@@ -20,9 +20,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from streamverify.scorers import onnx_fields as onnx
-from streamverify.scorers.onnx_fields import Field, count, fields, held, put, text, value
-from streamverify.scorers.onnx_runtime import onnxruntime as ort
+from streamverify.scorers.graphs import onnx_fields as onnx
+from streamverify.scorers.graphs.onnx_fields import Field, count, fields, held, put, text, value
+from streamverify.scorers.graphs.onnx_runtime import onnxruntime as ort
 
 PRODUCT = "MatMulIntegerToFloat"
 """Kind of the nodes whose weights may be turned."""

@@ -18,12 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamverify.errors import ModelContractError, ScoringError
-from streamverify.scorers.batching import Batches
-from streamverify.scorers.blocks import Blocks
-from streamverify.scorers.device_graph import Network, Precision, device_graph, past_names, present_names
-from streamverify.scorers.keys_values import Floats, KeysValues
+from streamverify.scorers.graphs.batching import Batches
+from streamverify.scorers.graphs.device_graph import (
+    Network,
+    Precision,
+    device_graph,
+    past_names,
+    present_names,
+)
+from streamverify.scorers.graphs.runtime import OnnxSession
 from streamverify.scorers.protocol import Abort, Provider
-from streamverify.scorers.runtime import OnnxSession
+from streamverify.scorers.windows.blocks import Blocks
+from streamverify.scorers.windows.keys_values import Floats, KeysValues
 
 ROWS = 64
 """Rows of a run, passes of claims or windows: each of them waits for all of them."""

@@ -16,13 +16,13 @@ from pathlib import Path
 from threading import Lock
 from typing import NamedTuple, Protocol
 
-from streamverify.scorers.blocks import Blocks
-from streamverify.scorers.cache import ByteBoundedCache, CacheStatistics
-from streamverify.scorers.keys_values import CachePrecision, KeysValues, pack
 from streamverify.scorers.lanes import Lanes
 from streamverify.scorers.protocol import Abort
 from streamverify.scorers.selection import LexicalIndex
-from streamverify.scorers.window_room import SHARED_BYTES, Room, left
+from streamverify.scorers.windows.blocks import Blocks
+from streamverify.scorers.windows.cache import ByteBoundedCache, CacheStatistics
+from streamverify.scorers.windows.keys_values import CachePrecision, KeysValues, pack
+from streamverify.scorers.windows.window_room import SHARED_BYTES, Room, left
 
 _LOOK = 0.5
 """Seconds after which who waits for the cores looks whether the window is still wanted."""
@@ -238,6 +238,6 @@ def _cache(limit: int | None, shared: Path | None) -> tuple[_Cache, Room | None]
     if shared is None:
         made = ByteBoundedCache[KeysValues](left(0) if limit is None else limit, lambda entry: entry.nbytes)
         return made, Room(made.resize) if limit is None else None
-    from streamverify.scorers.window_store import WindowStore  # noqa: PLC0415 - needs POSIX
+    from streamverify.scorers.windows.window_store import WindowStore  # noqa: PLC0415 - needs POSIX
 
     return WindowStore(shared, SHARED_BYTES if limit is None else limit), None

@@ -25,9 +25,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from streamverify.scorers import onnx_fields as onnx
-from streamverify.scorers.onnx_fields import Field, fields, text
-from streamverify.scorers.onnx_writer import KINDS, Graph
+from streamverify.scorers.graphs import onnx_fields as onnx
+from streamverify.scorers.graphs.onnx_fields import Field, fields, text
+from streamverify.scorers.graphs.onnx_writer import KINDS, Graph
 
 Precision: TypeAlias = Literal["float16", "float32"]
 

@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from streamverify.scorers import onnx_fields as onnx
-from streamverify.scorers.onnx_fields import count, held, put, value
+from streamverify.scorers.graphs import onnx_fields as onnx
+from streamverify.scorers.graphs.onnx_fields import count, held, put, value
 
 FORM, OPSET, MICROSOFT_OPSET = 8, 17, 1
 """Version of the file's form, and of the kinds of nodes: ONNX's own and the runtime's."""

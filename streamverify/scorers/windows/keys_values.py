@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamverify.errors import ScoringError
-from streamverify.scorers.blocks import Blocks
+from streamverify.scorers.windows.blocks import Blocks
 
 CachePrecision = Literal["float32", "float16"]
 

@@ -32,9 +32,9 @@ from typing import NamedTuple
 import numpy as np
 
 from streamverify.errors import ScoringError
-from streamverify.scorers.cache import KNOWN, ByteBoundedCache, CacheStatistics
-from streamverify.scorers.keys_values import KeysValues
 from streamverify.scorers.protocol import Abort
+from streamverify.scorers.windows.cache import KNOWN, ByteBoundedCache, CacheStatistics
+from streamverify.scorers.windows.keys_values import KeysValues
 
 _HEADER = struct.Struct("<8s5q16x")
 """Magic; layers, heads, tokens, size of a head, bytes of a number. 64 bytes, so that numbers stay aligned."""
