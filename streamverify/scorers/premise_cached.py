@@ -10,7 +10,7 @@ A product holds the rows of one window, or of one pass of a claim over its windo
 activation scales of dynamic int8 are taken over all rows, so a neighbour among them would change the scores.
 The passes of a claim share a run and its weights (`graphs/packed_passes.py`), but no product. So the same
 claim over the same windows scores the same to the last bit, whatever else is going on. On a graphics
-processor nothing is quantised, and claims of all streams share a run (`graphs/batched_graph.py`).
+processor activations are not quantised, and claims of all streams share a run (`graphs/batched_graph.py`).
 """
 
 from __future__ import annotations

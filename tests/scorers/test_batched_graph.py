@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from seen import Seen
+from tower_and_tea import CLAIMS, TEXTS
 
 from streamverify.errors import ModelContractError, ProviderError, ScoringError
 from streamverify.scorers import premise_cached
@@ -244,21 +245,6 @@ def test_a_damaged_file_is_told_and_breaks_nothing(content, at, byte):
 @pytest.fixture(scope="module")
 def content():
     return GRAPH.read_bytes()
-
-
-TEXTS = (
-    "The Eiffel Tower was completed in 1889 and stands 330 metres tall.",
-    "Green tea contains antioxidants called catechins. It also contains caffeine.",
-    "The tower was the tallest structure in the world for 41 years, until 1930.",
-    "Black tea contains caffeine too; the tower has 1,665 steps.",
-    "Cats sleep for most of the day.",
-)
-CLAIMS = (
-    "The tower was finished in 1889.",
-    "Tea contains caffeine.",
-    "The tower is 450 metres tall and has 1,665 steps.",
-    "Nothing of this kind is said.",
-)
 
 
 def scored(scorer, claims=CLAIMS, texts=TEXTS):

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from seen import Seen
 
 from streamverify.errors import ScoringError
 from streamverify.scorers.protocol import Abort
@@ -134,19 +135,6 @@ class Encoder:
         return b"value"
 
 
-class NoticedAbort(Abort):
-    """Tells when somebody began to wait, which is when a callback is attached."""
-
-    def __init__(self):
-        super().__init__()
-        self.attached = threading.Event()
-
-    def attach(self, callback):
-        detach = super().attach(callback)
-        self.attached.set()
-        return detach
-
-
 @pytest.fixture
 def pool():
     with ThreadPoolExecutor(8) as threads:
@@ -159,7 +147,7 @@ def ask(pool, cache, encoder, count):
     assert encoder.started.wait(60)
     waiting = []
     for _ in range(count):
-        abort = NoticedAbort()
+        abort = Seen()
         waiting.append((pool.submit(cache.fetch, b"k", encoder, abort=abort), abort))
         assert abort.attached.wait(60)
     return first, waiting
@@ -203,7 +191,7 @@ def test_when_the_one_who_computes_is_called_off_another_computes(pool):
     )
     first = pool.submit(cache.fetch, b"k", encoder, abort=abort)
     assert encoder.started.wait(60)
-    other = NoticedAbort()
+    other = Seen()
     second = pool.submit(cache.fetch, b"k", lambda: b"mine", abort=other)
     assert other.attached.wait(60)
     abort.set()

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
+from tower_and_tea import CLAIMS, TEXTS
 
 from streamverify.errors import ScoringError
 from streamverify.scorers.graphs import packed_passes
@@ -203,21 +204,6 @@ def test_claims_share_the_threads_and_each_has_one_at_least(threads, claims):
 
     take(claims - 1)
     assert lanes.free == threads
-
-
-TEXTS = (
-    "The Eiffel Tower was completed in 1889 and stands 330 metres tall.",
-    "Green tea contains antioxidants called catechins. It also contains caffeine.",
-    "The tower was the tallest structure in the world for 41 years, until 1930.",
-    "Black tea contains caffeine too; the tower has 1,665 steps.",
-    "Cats sleep for most of the day.",
-)
-CLAIMS = (
-    "The tower was finished in 1889.",
-    "Tea contains caffeine.",
-    "The tower is 450 metres tall and has 1,665 steps.",
-    "Nothing of this kind is said.",
-)
 
 
 @pytest.fixture(scope="module")

@@ -110,9 +110,8 @@ class BatchedGraph:
         return self._claims.ask(_Claim(ids, groups), abort=abort)
 
     def bytes_of(self, tokens: int, precision: str) -> int:
-        """Memory of an encoded window of so many tokens, in the graph's own precision."""
-        del precision
-        return 2 * self.layers * self.heads * self.size * tokens * self._type.itemsize
+        """Memory of an encoded window of so many tokens."""
+        return 2 * self.layers * self.heads * self.size * tokens * np.dtype(precision).itemsize
 
     def _encode(self, windows: Sequence[_Window], abort: Abort) -> list[KeysValues]:
         inputs = self._rows([window.ids for window in windows], _WINDOW) | self._past([], [[]] * len(windows))
@@ -122,7 +121,7 @@ class BatchedGraph:
     def _kept(self, window: _Window, found: Sequence[NDArray[Any]]) -> KeysValues:
         """A window's own keys and values, without what its row was filled up with."""
         size = len(window.ids)
-        room = window.blocks.take(self.bytes_of(size, "")).view(self._type)
+        room = window.blocks.take(self.bytes_of(size, self._type.name)).view(self._type)
         kept = room.reshape(2 * self.layers, self.heads, size, self.size)
         for place, one in enumerate(found):
             kept[place] = one[:, :size]
