@@ -211,7 +211,8 @@ def _closed(tokens: list[_Token], position: int, number: _Sum) -> tuple[float, s
     word = tokens[position].word
     if word == "and":
         mixed = _mixed(tokens, position)
-        return (number.value + mixed[0], "", mixed[1]) if mixed else None
+        of = MAGNITUDES.get(tokens[position - 1].word, 1.0)  # "a million and a half"
+        return (number.value + mixed[0] * of, "", mixed[1]) if mixed else None
     if (word in _ORDINAL_UNITS and number.room == 10.0 and _ORDINAL_UNITS[word] < 10) or (
         word in _ORDINAL_TENS and number.room == 100.0
     ):

@@ -17,8 +17,9 @@ _EXACT = 1e-6
 """Relative difference below which two numbers are one: floating point, not rounding."""
 _CONVERTED = 0.02
 """Relative difference that a conversion between metric and customary units is allowed."""
-_DERIVED_FROM = 40
-"""Most numbers that are combined when looking for a sum or a difference: the work is quadratic."""
+_DERIVED_FROM = 80
+"""Most numbers that are combined when looking for a sum or a difference: the work is quadratic. Of what was
+accused at 40, the sources give 41 in 100 of the right numbers after all, and 12 of the wrong ones."""
 
 
 Range: TypeAlias = tuple[float, float]

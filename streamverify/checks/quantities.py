@@ -17,9 +17,11 @@ from streamverify.checks.numerals import in_name, numeral_at, step_of, values_of
 from streamverify.checks.quantity import NumberReading, Quantity
 from streamverify.checks.units import (
     BETWEEN,
+    BINARY,
     CODES_BEFORE,
     FIRST_WORDS,
     LONGEST,
+    OF_CENTS,
     SYMBOLS_BEFORE,
     UNITS,
     Unit,
@@ -38,6 +40,8 @@ _MAGNITUDE = re.compile(r"(?:\s|-)?(hundred|thousand|million|billion|trillion|la
 _SHORT_MAGNITUDE = re.compile(r"\s?(k|K|m|M|mn|Mn|mm|bn|Bn|b|B|tn|T)\b(?![/²³])")
 _SHORT_VALUES = {"k": 1e3, "m": 1e6, "mn": 1e6, "mm": 1e6, "bn": 1e9, "b": 1e9, "tn": 1e12, "t": 1e12}
 _NEXT = re.compile(r"[\s\u00a0-]{0,2}([^\W\d_]+[²³/]?[^\W\d_]*|[%％°℃℉€£$″′×µ][A-Za-z]?)")
+_OF_MANY = re.compile(r"[\s-](?:of )?an? (thousand|million|billion|trillion)\b", re.IGNORECASE)
+"""Behind a share that is a number of its own: half a million."""
 _OF_A = re.compile(r"[\s-]an?\b|[\s-]of an?\b", re.IGNORECASE)
 _JOINED = re.compile(r"\s?(?:-|–|—|−|to|and|or|,|up to|through|/)\s?(?:up to )?$")
 _IMPLIED = {
@@ -172,6 +176,7 @@ def _built(
     scaled = [value * scale for value in values]
     if unit is not None:
         own = [NumberReading(value, value * unit.factor, unit.dimension, unit.metric) for value in scaled]
+        own += _read_otherwise(unit, scaled)
     elif share:
         own = [NumberReading(value, value, "ratio") for value in scaled]
     else:
@@ -193,6 +198,15 @@ def _built(
         rounded=scale > 1,
         weak=weak or small or (share and unit is None),
     )
+
+
+def _read_otherwise(unit: Unit, values: Sequence[float]) -> list[NumberReading]:
+    """What numbers with this unit are to others: bytes counted by 1,024, cents as parts of a currency."""
+    if unit.dimension == "bytes" and unit.factor in BINARY:
+        return [NumberReading(value, value * BINARY[unit.factor], "bytes") for value in values]
+    if unit.dimension == "cents":
+        return [NumberReading(value / 100, value / 100, money) for value in values for money in OF_CENTS]
+    return []
 
 
 def _unit(text: str, start: int) -> tuple[Unit | None, str, int]:
@@ -268,6 +282,11 @@ def _spelled_out(text: str, run: re.Match[str]) -> list[Quantity]:
                 readings.append(NumberReading(1 / number.value, 1 / number.value, "ratio"))
             written = text[number.start : number.end]
             found.append(Quantity(number.start, number.end, written, tuple(readings), weak=True))
+            continue
+        many = _OF_MANY.match(text, number.end) if number.fraction else None
+        if many is not None:
+            value = number.value * MAGNITUDES[many[1].lower()]
+            found.append(_built(text, number.start, many.end(), [value]))
             continue
         quantity = _built(text, number.start, number.end, [number.value], share=number.fraction)
         if number.scaled:

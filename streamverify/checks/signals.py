@@ -6,7 +6,6 @@ says what was seen; none of them is a verdict.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
@@ -29,17 +28,10 @@ from streamverify.checks.numbers import allowances, derivable, reachable, rival
 from streamverify.checks.quantities import quantities
 from streamverify.checks.quantity import Quantity
 from streamverify.checks.quotes import near_miss, occurs, plain, quotations
+from streamverify.checks.supposed import conditional, exemplary, of_some_case
 from streamverify.scorers.protocol import Claim
 from streamverify.text.words import content_stems
 from streamverify.types import Finding, FindingKind
-
-_EXAMPLE = re.compile(
-    r"(?:\be\.\s?g\.|\bsuch as|\bfor (?:example|instance)|\bsay),?\s+(?:[\w.]+[=\s])?$", re.IGNORECASE
-)
-"""What stands before a value that the answer makes up as an illustration."""
-
-_ASSUMED = re.compile(r"\b(?:if|when|suppose|supposing|assuming|had|were|should)\b[^,;.]*$", re.IGNORECASE)
-"""What stands before a value that the claim supposes and does not state."""
 
 READ_CLOSELY = 200_000
 """Characters of near sources above which word order and polarity are not compared: give windows."""
@@ -55,8 +47,8 @@ class Signals:
     """
 
     number_missing: float = 0.0
-    """Share of the claim's telling numbers (with a unit, above 12, or broken) that no source holds and
-    one step of arithmetic over short sources does not give."""
+    """Share of the claim's telling numbers (with a unit, above 12, or broken) that no source holds, one step
+    of arithmetic over short sources does not give, and the claim does not suppose."""
     number_missing_near: float = 0.0
     """Share that the near sources do not hold; a number that one step of arithmetic gives is half missing."""
     value_unaligned: float = 0.0
@@ -187,8 +179,10 @@ class _Check:
                 continue
             if derived or self._derivable(quantity, self._all, others, found_dates):
                 continue
+            if of_some_case(self._text, quantity.start):
+                continue
             nowhere += 1
-            if not _EXAMPLE.search(self._text, max(quantity.start - 40, 0), quantity.start):
+            if not exemplary(self._text, quantity.start):
                 self._find(
                     FindingKind.NUMBER_MISMATCH, quantity.start, quantity.end, self._contrast(quantity, other)
                 )
@@ -227,9 +221,10 @@ class _Check:
             absent_near += 1
             if self._holds(self._all, date):
                 continue
+            if of_some_case(self._text, date.start):
+                continue
             nowhere += 1
-            invented = _EXAMPLE.search(self._text, max(date.start - 40, 0), date.start)
-            if not invented and not self._derived(date):
+            if not exemplary(self._text, date.start) and not self._derived(date):
                 self._find(FindingKind.DATE_MISMATCH, date.start, date.end, self._other_date(date))
         return {"date_missing": _share(nowhere, found), "date_missing_near": _share(absent_near, found)}
 
@@ -269,7 +264,7 @@ class _Check:
                 continue
             widest = max(widest, seen.gap)
             small = isinstance(value, Quantity) and value.weak
-            if seen.gap >= CLEAR and not small and not _ASSUMED.search(self._text, 0, value.start):
+            if seen.gap >= CLEAR and not small and not conditional(self._text, value.start):
                 kind = FindingKind.DATE_MISMATCH if isinstance(value, Date) else FindingKind.NUMBER_MISMATCH
                 detail = self._instead(value, seen.other, view.sources[seen.other.source])
                 self._find(kind, value.start, value.end, detail)

@@ -151,7 +151,11 @@ LONGEST = max(name.count(" ") for name in UNITS) + 1
 FIRST_WORDS = frozenset(name.split(" ")[0] for name in UNITS)
 """First words of the names: another word begins none, as written or lowered."""
 
-MONEY = frozenset({"USD", "EUR", "GBP", "JPY", "INR", "CHF", "CNY", "crowns", "cents"})
+BINARY = {1e3: 2.0**10, 1e6: 2.0**20, 1e9: 2.0**30, 1e12: 2.0**40}
+"""Bytes of a kB, MB, GB, TB to those who count by 1,024: 4 GB are 4,096 MB to them."""
+
+OF_CENTS = ("EUR", "USD", "")
+"""What a hundred cents are; a table often gives the bare number (0.62)."""
 
 SYMBOLS_BEFORE = "$€£¥₹"
 

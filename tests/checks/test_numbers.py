@@ -136,6 +136,14 @@ def test_numbers_glued_from_pieces_are_all_found(pieces):
         ("about 5 miles", "8 km"),
         ("98.6 °F", "37 °C"),
         ("port 8081", "listens on 0.0.0.0:8081"),
+        ("half a million calls", "500,000 calls"),
+        ("a quarter of a million people", "250,000 people"),
+        ("a million and a half trees", "1,500,000 trees"),
+        ("4 GB", "4,096 MB"),
+        ("4 GB", "4,000 MB"),
+        ("62 cents a kilo", "EUR 0.62 per kilogram"),
+        ("0.62 dollars", "62 cents"),
+        ("62 cents", "Price: 0.62"),
     ],
 )
 def test_the_same_quantity_in_another_form_is_backed(claim, source):
@@ -158,6 +166,9 @@ def test_the_same_quantity_in_another_form_is_backed(claim, source):
         ("nearly 5,000 people", "5,200 people"),
         ("exactly 1,200 people", "1,187 people"),
         ("15 percent", "50 percent"),
+        ("half a million calls", "1,000,000 calls"),
+        ("4 GB", "4,500 MB"),
+        ("62 cents", "0.63 dollars"),
     ],
 )
 def test_another_quantity_is_not_backed(claim, source):

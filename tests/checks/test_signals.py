@@ -140,6 +140,40 @@ def test_a_value_the_answer_makes_up_as_an_example_is_no_finding():
     )
 
 
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "A ewe of 70 kg needs a dose.",
+        "For a hedge of ten metres the plants are delivered.",
+        "A 15-year-old may join.",
+        "Someone weighing 46 kg gets two doses.",
+        "Nothing is due, as a bill of €900 shows.",
+        "It is open, but a hearing on 4 March 2029 is not.",
+    ],
+)
+def test_a_value_that_tells_which_case_of_a_rule_is_meant_is_no_finding(claim):
+    passage = Passage(
+        "p", "Doses, hedges, bills and hearings: 3 kg, 2 metres, 12 years, 5 euros, 4 May 2029."
+    )
+    assert findings(claim, passage) == ()
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "A ticket costs 15 euros.",
+        "The shop grants a discount of 20 percent.",
+        "The deadline is 4 March 2029.",
+        "A volunteer is paid 42 crowns.",
+    ],
+)
+def test_a_value_that_is_stated_of_something_is_found(claim):
+    passage = Passage(
+        "p", "A ticket costs 12 euros. The discount is 5 percent. The deadline is 4 May 2029. 30 crowns."
+    )
+    assert len(findings(claim, passage)) == 1
+
+
 def test_a_number_elsewhere_is_missing_near_but_not_missing():
     passages = [
         Passage("a", "Landlords give 30 days' notice."),
