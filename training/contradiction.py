@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamverify.calibration import Calibration
-from training.fuse import Floats, Row, fit, read, rows
+from training.fitting import Floats, Row, fit
+from training.fuse import read, rows
 
 RISING = (
     "contradiction",

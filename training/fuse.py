@@ -15,14 +15,11 @@ import json
 import random
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.optimize import minimize
-from sklearn.metrics import roc_auc_score
 
 from streamverify.calibration import Calibration
 from streamverify.judging.assessor import VerifierConfig as Basis
@@ -30,16 +27,13 @@ from streamverify.scorers.premise_cached import PremiseCachedScorer
 from streamverify.scorers.protocol import Abort
 from streamverify.sentences.segmenter import segment
 from streamverify.types import Passage
+from training.fitting import Fitting, Flips, Row, beside, paying, threshold_for
 
 RISING = frozenset({"single", "second", "joint", "verbatim"})
 """Features whose weight for P(supported) may not be negative; that of every other may not be positive."""
 
-SUPPORT = (
-    "single",
-    "risk",
-    "risk_mean",
+TOLD = (
     "number_missing",
-    "value_unaligned",
     "date_missing",
     "quote_missing",
     "name_missing",
@@ -48,16 +42,21 @@ SUPPORT = (
     "general_missing",
     "causal_missing",
     "tentative_missing",
-    "superseded",
-    "verbatim",
 )
+"""Checks that are told as findings and do not weigh: on held-out claims they turn fewer than two labels right
+for one that they turn wrong. `--flips` counts it."""
+CHECK = "value_unaligned"
+"""The check that weighs, as far as it pays on held-out claims."""
+SUPPORT = ("single", "risk", "risk_mean", CHECK, "superseded", "verbatim")
 WITH_JOINT = ("joint", *SUPPORT)
 COMPARED = {
     "single passes alone": ("single",),
     "joint pass alone": ("joint",),
     "single passes and joint pass": ("single", "joint"),
+    "all but the checks": ("joint", "single", "risk", "risk_mean"),
     "single passes, token risks and the checks": SUPPORT,
     "all of these": WITH_JOINT,
+    "with the checks that are told only": (*WITH_JOINT, *TOLD),
 }
 """Sets of features whose figures are printed, to tell what each part is worth."""
 AGAINST = (
@@ -69,17 +68,6 @@ AGAINST = (
     "date_missing",
 )
 """For P(contradicted) every weight may only be positive."""
-
-Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One labelled claim."""
-
-    case: str
-    label: str
-    features: dict[str, float]
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -181,120 +169,6 @@ def parts(record: dict[str, Any]) -> tuple[str, list[Passage], list[tuple[int, i
     return answer, passages, labels
 
 
-def fit(
-    inputs: Floats, truth: Floats, weights: Floats, signs: Sequence[int], penalty: float
-) -> tuple[Floats, float]:
-    """Weights and bias of a penalised logistic regression whose weights keep their signs.
-
-    Features are scaled, not centred, so that a weight of 0 means the feature is not used.
-    """
-    scale = inputs.std(0) + 1e-9
-    scaled = inputs / scale
-
-    def loss(point: Floats) -> tuple[float, Floats]:
-        margin = scaled @ point[:-1] + point[-1]
-        value = np.logaddexp(0, -margin) * truth + np.logaddexp(0, margin) * (1 - truth)
-        slope = (1 / (1 + np.exp(-margin)) - truth) * weights / weights.sum()
-        gradient = np.append(scaled.T @ slope + 2 * penalty * point[:-1], slope.sum())
-        return float((weights * value).sum() / weights.sum() + penalty * (point[:-1] ** 2).sum()), gradient
-
-    bounds = [(0, None) if sign > 0 else (None, 0) for sign in signs] + [(None, None)]
-    best = minimize(loss, np.zeros(len(signs) + 1), jac=True, bounds=bounds, method="L-BFGS-B").x
-    return best[:-1] / scale, float(best[-1])
-
-
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """How far probabilities agree with labels, cross-validated."""
-
-    auroc: float
-    balanced_accuracy: float
-    missed_per_100: float
-    """Of those that should be above the threshold; false alarms where that means supported."""
-    calibration_error: float
-
-    def __str__(self) -> str:
-        return (
-            f"AUROC {self.auroc:.3f}, balanced accuracy {self.balanced_accuracy:.3f}, "
-            f"missed of 100 {self.missed_per_100:.1f}, calibration error {self.calibration_error:.3f}"
-        )
-
-
-def threshold_for(positive: Floats, alarms: float | None) -> float:
-    """The threshold, in hundredths, below which this share of what should be above lies; 0.5 without one."""
-    if alarms is None:
-        return 0.5
-    return float(np.floor(np.quantile(positive, alarms) * 100) / 100)
-
-
-@dataclass(frozen=True, slots=True)
-class Fitting:
-    """What is fitted on what."""
-
-    first: Sequence[Row]
-    """The set to be right on; cross-validated."""
-    second: Sequence[Row]
-    share: float
-    """Weight of the second set beside the first."""
-    penalty: float
-    alarms: float | None = None
-    """Share of the first set's positive rows that may fall below the threshold; None: it is 0.5."""
-
-    def map(
-        self, names: Sequence[str], positive: str, signs: Sequence[int], keep: NDArray[np.bool_]
-    ) -> tuple[Floats, float]:
-        """Weights and bias from the kept rows of the first set and all of the second."""
-        first = [row for row, kept in zip(self.first, keep, strict=True) if kept]
-        share = self.share * len(first) / max(len(self.second), 1)
-        weights = np.array([1.0] * len(first) + [share] * len(self.second))
-        both = [*first, *self.second]
-        inputs = np.array([[row.features[name] for name in names] for row in both])
-        return fit(
-            inputs, np.array([row.label == positive for row in both], float), weights, signs, self.penalty
-        )
-
-    def validate(
-        self, names: Sequence[str], positive: str, signs: Sequence[int], folds: int = 8, repeats: int = 4
-    ) -> Agreement:
-        """Cross-validated figures on the first set, cases never split, mean over repeated foldings."""
-        cases = sorted({row.case for row in self.first})
-        inputs = np.array([[row.features[name] for name in names] for row in self.first])
-        truth = np.array([row.label == positive for row in self.first])
-        figures = []
-        for seed in range(repeats):
-            called = np.zeros(len(truth), bool)
-            order = np.random.default_rng(seed).permutation(len(cases))
-            fold = {cases[case]: place % folds for place, case in enumerate(order)}
-            number = np.array([fold[row.case] for row in self.first])
-            chance = np.zeros(len(truth))
-            for one in range(folds):
-                weights, bias = self.map(names, positive, signs, number != one)
-                every = 1 / (1 + np.exp(-(inputs @ weights + bias)))
-                held = number == one
-                chance[held] = every[held]
-                called[held] = every[held] >= threshold_for(every[truth & ~held], self.alarms)
-            figures.append(agreement(chance, called, truth))
-        return Agreement(*(round(float(value), 4) for value in np.mean(figures, 0)))
-
-
-def agreement(chance: Floats, called: NDArray[np.bool_], truth: NDArray[np.bool_]) -> tuple[float, ...]:
-    """The figures of `Agreement` from probabilities, what was called so and what is."""
-    bins = np.minimum((chance * 10).astype(int), 9)
-    gap = sum(
-        abs(chance[bins == b].mean() - truth[bins == b].mean()) * (bins == b).mean() for b in np.unique(bins)
-    )
-    balanced = (called[truth].mean() + (~called[~truth]).mean()) / 2
-    return (float(roc_auc_score(truth, chance)), balanced, 100 * (~called[truth]).mean(), gap)
-
-
-def beside(calibration: Calibration, found: Sequence[Row]) -> Agreement:
-    """How the fitted verdict agrees with claims that it was not fitted on."""
-    chance = np.array([calibration.probability(row.features) for row in found])
-    truth = np.array([row.label == "supported" for row in found])
-    figures = agreement(chance, chance >= calibration.threshold, truth)
-    return Agreement(*(round(float(value), 4) for value in figures))
-
-
 def main() -> None:
     """Measure, compare, fit, write."""
     parser = argparse.ArgumentParser(
@@ -317,6 +191,9 @@ def main() -> None:
     parser.add_argument(
         "--beside", type=Path, nargs="*", default=[], help="sets to measure the fitted verdict on, beside"
     )
+    parser.add_argument(
+        "--flips", action="store_true", help="count the labels that each check changes on these, if all weigh"
+    )
     parser.add_argument("--figures", type=Path, help="write the cross-validated figures here, for the card")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
@@ -337,6 +214,9 @@ def main() -> None:
         print(f"{name}: {found}", flush=True)
     chosen = WITH_JOINT if options.joint else SUPPORT
     weights, bias = fitting.map(chosen, "supported", [1 if n in RISING else -1 for n in chosen], everything)
+    held = {path.name.split(".")[0]: rows(read(path), scorer) for path in options.beside}
+    share = paying(CHECK, chosen, weights, bias, [row for found in held.values() for row in found])
+    weights[chosen.index(CHECK)] *= share
     rejected = [row for row in first if row.label in ("unsupported", "contradicted")]
     against = Fitting(rejected, (), 0.0, options.penalty)
     print(f"contradicted among the rejected: {against.validate(AGAINST, 'contradicted', [1] * len(AGAINST))}")
@@ -354,13 +234,21 @@ def main() -> None:
         contradiction_bias=round(start, 4),
         fitted_on=(
             f"{options.first.name} and, at {options.share:g} of its weight, "
-            f"{options.second.name} with a sentence copied from each passage (development sets)"
+            f"{options.second.name} with a sentence copied from each passage (development sets); "
+            f"{CHECK} at {share:g} of its weight"
         ),
     )
-    for path in options.beside:
-        name = f"all of these, on {path.name.split('.')[0]} as fitted"
-        figures[name] = beside(calibration, rows(read(path), scorer))
-        print(f"{name}: {figures[name]}", flush=True)
+    for name, found in held.items():
+        place = f"all of these, on {name} as fitted"
+        figures[place] = beside(calibration, found)
+        print(f"{place}: {figures[place]}", flush=True)
+    if options.flips:
+        told = (*chosen, *TOLD)
+        signs = [1 if n in RISING else -1 for n in told]
+        with_told, start = fitting.map(told, "supported", signs, everything)
+        claims = [row for found in held.values() for row in found]
+        for name in (CHECK, *TOLD):
+            print(f"labels that {name} changes on them: {Flips.of(name, told, with_told, start, claims)}")
     if options.figures is not None:
         shown = {name: asdict(found) for name, found in figures.items()}
         options.figures.write_text(json.dumps(shown, indent=1) + "\n", encoding="utf-8")

@@ -2,7 +2,6 @@
 
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 fuse = pytest.importorskip("training.fuse", reason="training.fuse needs the library: pip install -e .")
@@ -56,10 +55,3 @@ def test_a_case_with_its_claims_is_read_as_an_answer():
     assert [text[start:end] for start, end, _ in labels] == [claim["claim"] for claim in claims]
     assert [label for *_, label in labels] == ["supported", "contradicted", "unsupported"]
     assert [(p.id, p.title, p.text) for p in passages] == [("p1", "T", "Open.")]
-
-
-def test_figures_of_a_perfect_and_of_a_reversed_verdict():
-    truth = np.array([True, True, False, False])
-    chance = np.array([1.0, 1.0, 0.0, 0.0])
-    assert fuse.agreement(chance, chance >= 0.5, truth) == (1.0, 1.0, 0.0, 0.0)
-    assert fuse.agreement(1 - chance, chance < 0.5, truth) == (0.0, 0.0, 100.0, 1.0)

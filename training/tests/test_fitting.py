@@ -1,0 +1,53 @@
+"""What `training.fitting` fits and counts; needs the library beside the recipe's requirements."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+fitting = pytest.importorskip(
+    "training.fitting", reason="training.fitting needs the library: pip install -e ."
+)
+
+NAMES = ("single", "check")
+units = st.floats(0, 1)
+claims = st.lists(st.tuples(units, units, st.booleans()), min_size=1, max_size=30)
+
+
+def rows(drawn):
+    return [
+        fitting.Row(str(i), "supported" if supported else "unsupported", {"single": single, "check": check})
+        for i, (single, check, supported) in enumerate(drawn)
+    ]
+
+
+def test_figures_of_a_perfect_and_of_a_reversed_verdict():
+    truth = np.array([True, True, False, False])
+    chance = np.array([1.0, 1.0, 0.0, 0.0])
+    assert fitting.agreement(chance, chance >= 0.5, truth) == (1.0, 1.0, 0.0, 0.0)
+    assert fitting.agreement(1 - chance, chance < 0.5, truth) == (0.0, 0.0, 100.0, 1.0)
+
+
+@given(claims, st.floats(-4, 4), st.floats(-8, 0), st.floats(-3, 3))
+def test_flips_are_the_labels_that_would_be_others_without_the_weight(drawn, single, check, bias):
+    found = fitting.Flips.of("check", NAMES, np.array([single, check]), bias, rows(drawn))
+    right = wrong = 0
+    for one, other, supported in drawn:
+        if (one * single + other * check + bias >= 0) != (one * single + bias >= 0):
+            wrong += supported
+            right += not supported
+    assert (found.right, found.wrong) == (right, wrong)
+
+
+@given(claims, st.floats(-4, 4), st.floats(-8, 0), st.floats(-3, 3))
+def test_a_check_keeps_the_largest_share_of_its_weight_with_which_it_pays(drawn, single, check, bias):
+    weights = np.array([single, check])
+    share = fitting.paying("check", NAMES, weights, bias, rows(drawn))
+
+    def pays(part):
+        lower = np.array([single, check * part])
+        found = fitting.Flips.of("check", NAMES, lower, bias, rows(drawn))
+        return found.right >= 2 * found.wrong
+
+    assert share == next((tenths / 10 for tenths in range(10, 0, -1) if pays(tenths / 10)), 0.0)
+    assert weights.tolist() == [single, check]
