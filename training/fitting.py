@@ -16,6 +16,8 @@ from sklearn.metrics import roc_auc_score
 from streamverify.calibration import Calibration
 
 Floats = NDArray[np.float64]
+ROUNDS = 8
+"""In which the shares of the checks settle; they did in two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,13 +148,31 @@ class Flips:
         return self.right >= 2 * self.wrong
 
 
-def paying(name: str, names: Sequence[str], weights: Floats, bias: float, found: Sequence[Row]) -> float:
-    """The largest share of a feature's weight, in tenths, with which it pays on these claims; 0 with none."""
-    for tenths in range(10, 0, -1):
-        lower = np.where([one == name for one in names], weights * tenths / 10, weights)
-        if Flips.of(name, names, lower, bias, found).pay:
-            return tenths / 10
-    return 0.0
+def paying(
+    checks: Sequence[str], names: Sequence[str], weights: Floats, bias: float, found: Sequence[Row]
+) -> dict[str, float]:
+    """For each check the largest share of its weight, in tenths, with which it pays on these claims.
+
+    One after the other, the worst first, and again until no share moves, since a label hangs on all of them.
+    """
+    lowered = weights.copy()
+
+    def worth(check: str) -> int:
+        flips = Flips.of(check, names, lowered, bias, found)
+        return flips.right - 2 * flips.wrong
+
+    shares = dict.fromkeys(checks, 1.0)
+    for _ in range(ROUNDS):
+        before = dict(shares)
+        for check in sorted(checks, key=worth):
+            place = names.index(check)
+            for tenths in range(10, -1, -1):
+                shares[check], lowered[place] = tenths / 10, weights[place] * tenths / 10
+                if Flips.of(check, names, lowered, bias, found).pay:
+                    break
+        if shares == before:
+            break
+    return shares
 
 
 def agreement(chance: Floats, called: NDArray[np.bool_], truth: NDArray[np.bool_]) -> tuple[float, ...]:

@@ -32,8 +32,9 @@ from training.fitting import Fitting, Flips, Row, beside, paying, threshold_for
 RISING = frozenset({"single", "second", "joint", "verbatim"})
 """Features whose weight for P(supported) may not be negative; that of every other may not be positive."""
 
-TOLD = (
+CHECKS = (
     "number_missing",
+    "value_unaligned",
     "date_missing",
     "quote_missing",
     "name_missing",
@@ -43,11 +44,8 @@ TOLD = (
     "causal_missing",
     "tentative_missing",
 )
-"""Checks that are told as findings and do not weigh: on held-out claims they turn fewer than two labels right
-for one that they turn wrong. `--flips` counts it."""
-CHECK = "value_unaligned"
-"""The check that weighs, as far as it pays on held-out claims."""
-SUPPORT = ("single", "risk", "risk_mean", CHECK, "superseded", "verbatim")
+"""Each weighs as far as it pays on held-out claims, and is told as a finding in any case."""
+SUPPORT = ("single", "risk", "risk_mean", *CHECKS, "superseded", "verbatim")
 WITH_JOINT = ("joint", *SUPPORT)
 COMPARED = {
     "single passes alone": ("single",),
@@ -56,7 +54,6 @@ COMPARED = {
     "all but the checks": ("joint", "single", "risk", "risk_mean"),
     "single passes, token risks and the checks": SUPPORT,
     "all of these": WITH_JOINT,
-    "with the checks that are told only": (*WITH_JOINT, *TOLD),
 }
 """Sets of features whose figures are printed, to tell what each part is worth."""
 AGAINST = (
@@ -189,10 +186,7 @@ def main() -> None:
         "--among", type=int, help="add other answers' passages until each answer has so many windows"
     )
     parser.add_argument(
-        "--beside", type=Path, nargs="*", default=[], help="sets to measure the fitted verdict on, beside"
-    )
-    parser.add_argument(
-        "--flips", action="store_true", help="count the labels that each check changes on these, if all weigh"
+        "--beside", type=Path, nargs="*", default=[], help="other sets, on which checks must pay to weigh"
     )
     parser.add_argument("--figures", type=Path, help="write the cross-validated figures here, for the card")
     parser.add_argument("--out", type=Path, required=True)
@@ -215,8 +209,13 @@ def main() -> None:
     chosen = WITH_JOINT if options.joint else SUPPORT
     weights, bias = fitting.map(chosen, "supported", [1 if n in RISING else -1 for n in chosen], everything)
     held = {path.name.split(".")[0]: rows(read(path), scorer) for path in options.beside}
-    share = paying(CHECK, chosen, weights, bias, [row for found in held.values() for row in found])
-    weights[chosen.index(CHECK)] *= share
+    claims = [row for found in held.values() for row in found]
+    for name in CHECKS:
+        print(f"labels that {name} changes beside: {Flips.of(name, chosen, weights, bias, claims)}")
+    shares = paying(CHECKS, chosen, weights, bias, claims)
+    weights = np.array([weight * shares.get(name, 1.0) for name, weight in zip(chosen, weights, strict=True)])
+    for name in CHECKS:
+        print(f"{name} at {shares[name]:g}: {Flips.of(name, chosen, weights, bias, claims)}")
     rejected = [row for row in first if row.label in ("unsupported", "contradicted")]
     against = Fitting(rejected, (), 0.0, options.penalty)
     print(f"contradicted among the rejected: {against.validate(AGAINST, 'contradicted', [1] * len(AGAINST))}")
@@ -235,20 +234,13 @@ def main() -> None:
         fitted_on=(
             f"{options.first.name} and, at {options.share:g} of its weight, "
             f"{options.second.name} with a sentence copied from each passage (development sets); "
-            f"{CHECK} at {share:g} of its weight"
+            f"checks as far as they pay on {', '.join(held) or 'nothing else'}"
         ),
     )
     for name, found in held.items():
         place = f"all of these, on {name} as fitted"
         figures[place] = beside(calibration, found)
         print(f"{place}: {figures[place]}", flush=True)
-    if options.flips:
-        told = (*chosen, *TOLD)
-        signs = [1 if n in RISING else -1 for n in told]
-        with_told, start = fitting.map(told, "supported", signs, everything)
-        claims = [row for found in held.values() for row in found]
-        for name in (CHECK, *TOLD):
-            print(f"labels that {name} changes on them: {Flips.of(name, told, with_told, start, claims)}")
     if options.figures is not None:
         shown = {name: asdict(found) for name, found in figures.items()}
         options.figures.write_text(json.dumps(shown, indent=1) + "\n", encoding="utf-8")
