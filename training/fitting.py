@@ -5,7 +5,7 @@ Before: `fuse.py` measured claims through the library. After: it writes the verd
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -102,9 +102,19 @@ class Fitting:
         )
 
     def validate(
-        self, names: Sequence[str], positive: str, signs: Sequence[int], folds: int = 8, repeats: int = 4
+        self,
+        names: Sequence[str],
+        positive: str,
+        signs: Sequence[int],
+        shares: Mapping[str, float] | None = None,
+        folds: int = 8,
+        repeats: int = 4,
     ) -> Agreement:
-        """Cross-validated figures on the first set, cases never split, mean over repeated foldings."""
+        """Cross-validated figures on the first set, cases never split, mean over repeated foldings.
+
+        `shares` are what stays of weights (`paying`), 1 where none is given.
+        """
+        part = np.array([(shares or {}).get(name, 1.0) for name in names])
         cases = sorted({row.case for row in self.first})
         inputs = np.array([[row.features[name] for name in names] for row in self.first])
         truth = np.array([row.label == positive for row in self.first])
@@ -117,7 +127,7 @@ class Fitting:
             chance = np.zeros(len(truth))
             for one in range(folds):
                 weights, bias = self.map(names, positive, signs, number != one)
-                every = 1 / (1 + np.exp(-(inputs @ weights + bias)))
+                every = 1 / (1 + np.exp(-(inputs @ (weights * part) + bias)))
                 held = number == one
                 chance[held] = every[held]
                 called[held] = every[held] >= threshold_for(every[truth & ~held], self.alarms)

@@ -56,6 +56,7 @@ COMPARED = {
     "all of these": WITH_JOINT,
 }
 """Sets of features whose figures are printed, to tell what each part is worth."""
+SHIPPED = "all of these, checks as far as they pay"
 AGAINST = (
     "contradiction",
     "negation_mismatch",
@@ -214,6 +215,9 @@ def main() -> None:
         print(f"labels that {name} changes beside: {Flips.of(name, chosen, weights, bias, claims)}")
     shares = paying(CHECKS, chosen, weights, bias, claims)
     weights = np.array([weight * shares.get(name, 1.0) for name, weight in zip(chosen, weights, strict=True)])
+    signs = [1 if n in RISING else -1 for n in chosen]
+    figures[SHIPPED] = fitting.validate(chosen, "supported", signs, shares)
+    print(f"{SHIPPED}: {figures[SHIPPED]}", flush=True)
     for name in CHECKS:
         print(f"{name} at {shares[name]:g}: {Flips.of(name, chosen, weights, bias, claims)}")
     rejected = [row for row in first if row.label in ("unsupported", "contradicted")]
