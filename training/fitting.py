@@ -16,8 +16,6 @@ from sklearn.metrics import roc_auc_score
 from streamverify.calibration import Calibration
 
 Floats = NDArray[np.float64]
-ROUNDS = 8
-"""In which the shares of the checks settle; they did in two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +142,9 @@ class Flips:
 
     @classmethod
     def of(cls, name: str, names: Sequence[str], weights: Floats, bias: float, found: Sequence[Row]) -> Flips:
-        """Count them on claims that the verdict was not fitted on; `weights` are those of `names`."""
-        inputs = np.array([[row.features[one] for one in names] for row in found])
-        truth = np.array([row.label == "supported" for row in found])
+        """Count them at even odds, on claims that the verdict was not fitted on."""
+        inputs = np.array([[row.features[one] for one in names] for row in found]).reshape(-1, len(names))
+        truth = np.array([row.label == "supported" for row in found], bool)
         called = inputs @ weights + bias >= 0
         without = inputs @ np.where([one == name for one in names], 0, weights) + bias >= 0
         changed = called != without
@@ -161,28 +159,24 @@ class Flips:
 def paying(
     checks: Sequence[str], names: Sequence[str], weights: Floats, bias: float, found: Sequence[Row]
 ) -> dict[str, float]:
-    """For each check the largest share of its weight, in tenths, with which it pays on these claims.
+    """For each check the share of its weight, in tenths, with which it pays beside the others.
 
-    One after the other, the worst first, and again until no share moves, since a label hangs on all of them.
+    The worst first, each lowered until it pays, and again until none has to be lowered: a label hangs on all
+    of them. One that changes no label is never seen to hurt, and keeps its weight.
     """
+    tenths = dict.fromkeys(checks, 10)
     lowered = weights.copy()
 
-    def worth(check: str) -> int:
-        flips = Flips.of(check, names, lowered, bias, found)
-        return flips.right - 2 * flips.wrong
+    def flips(check: str) -> Flips:
+        return Flips.of(check, names, lowered, bias, found)
 
-    shares = dict.fromkeys(checks, 1.0)
-    for _ in range(ROUNDS):
-        before = dict(shares)
-        for check in sorted(checks, key=worth):
-            place = names.index(check)
-            for tenths in range(10, -1, -1):
-                shares[check], lowered[place] = tenths / 10, weights[place] * tenths / 10
-                if Flips.of(check, names, lowered, bias, found).pay:
-                    break
-        if shares == before:
-            break
-    return shares
+    while any(not flips(check).pay for check in checks):
+        for check in sorted(checks, key=lambda one: flips(one).right - 2 * flips(one).wrong):
+            while not flips(check).pay:
+                tenths[check] -= 1
+                place = names.index(check)
+                lowered[place] = weights[place] * tenths[check] / 10
+    return {check: left / 10 for check, left in tenths.items()}
 
 
 def agreement(chance: Floats, called: NDArray[np.bool_], truth: NDArray[np.bool_]) -> tuple[float, ...]:

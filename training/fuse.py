@@ -1,6 +1,6 @@
 """Fits the verdict: one logistic map from the model's scores and the checks' signals to P(supported).
 
-    python -m training.fuse GOLDEN.jsonl HELD_OUT.jsonl[.gz] --model FOLDER --out calibration.json
+    python -m training.fuse GOLDEN HELD_OUT --model FOLDER --beside OTHER… --out calibration.json
 
 Everything is measured through the library itself (`Assessor.measure`), so the features are those a stream
 has. Weights are kept to the sign they mean: more entailment never lowers, and a missing number never raises,
@@ -44,7 +44,7 @@ CHECKS = (
     "causal_missing",
     "tentative_missing",
 )
-"""Each weighs as far as it pays on held-out claims, and is told as a finding in any case."""
+"""Each weighs as far as it pays on held-out claims (`--beside`); what has a finding is told in any case."""
 SUPPORT = ("single", "risk", "risk_mean", *CHECKS, "superseded", "verbatim")
 WITH_JOINT = ("joint", *SUPPORT)
 COMPARED = {

@@ -194,7 +194,8 @@ def _cardinal(tokens: list[_Token], position: int) -> tuple[Spelled, int]:
     if closed is not None:
         value, kind, after = closed
         ordinal, fraction = kind == "ordinal", kind == "fraction"
-        return Spelled(start, tokens[after - 1].end, value, ordinal=ordinal, fraction=fraction), after
+        scaled = number.scaled and kind == "" and value.is_integer()
+        return Spelled(start, tokens[after - 1].end, value, ordinal, fraction, scaled=scaled), after
     return Spelled(start, tokens[end - 1].end, number.value, scaled=number.scaled), end
 
 
@@ -211,7 +212,8 @@ def _closed(tokens: list[_Token], position: int, number: _Sum) -> tuple[float, s
     word = tokens[position].word
     if word == "and":
         mixed = _mixed(tokens, position)
-        of = MAGNITUDES.get(tokens[position - 1].word, 1.0)  # "a million and a half"
+        scale = MAGNITUDES.get(tokens[position - 1].word, 1.0)
+        of = scale if scale >= 1000 or scale == 12 else 1.0  # "a million and a half", "a dozen and a half"
         return (number.value + mixed[0] * of, "", mixed[1]) if mixed else None
     if (word in _ORDINAL_UNITS and number.room == 10.0 and _ORDINAL_UNITS[word] < 10) or (
         word in _ORDINAL_TENS and number.room == 100.0

@@ -17,9 +17,10 @@ _EXACT = 1e-6
 """Relative difference below which two numbers are one: floating point, not rounding."""
 _CONVERTED = 0.02
 """Relative difference that a conversion between metric and customary units is allowed."""
-_DERIVED_FROM = 80
-"""Most numbers that are combined when looking for a sum or a difference: the work is quadratic. Of what was
-accused at 40, the sources give 41 in 100 of the right numbers after all, and 12 of the wrong ones."""
+_ADDED_FROM = 80
+"""Most numbers of which sums and differences are looked for: the work is quadratic."""
+_DERIVED_FROM = 40
+"""Most that are multiplied and divided, too: of many numbers something would always fit."""
 
 
 Range: TypeAlias = tuple[float, float]
@@ -109,7 +110,9 @@ def bounds(quantity: Quantity, reading: NumberReading) -> tuple[float, float]:
     "About" allows half of the last digit written and 5 %, at most a quarter; "over" and "under" the
     number itself and half as much beyond it; a magnitude (1.2 million) half of its last digit.
     """
-    value, step = reading.value, min(quantity.step, abs(reading.value))
+    first = quantity.readings[0].value
+    value = reading.value
+    step = min(quantity.step * abs(value / first if first else 1.0), abs(value))
     tiny = abs(value) * _EXACT + 1e-12
     if quantity.hedge is Hedge.ABOUT:
         slack = min(max(step / 2, abs(value) * 0.05), abs(value) / 4)
@@ -163,7 +166,7 @@ def derivable(quantity: Quantity, sources: Sequence[Quantity], when: Sequence[Da
     Sums of up to four numbers, differences, products and quotients of two, a share of one, the time
     between two dates. Of long sources nothing is derived: something would always fit.
     """
-    if len(sources) > _DERIVED_FROM or len(when) > _DERIVED_FROM:
+    if len(sources) > _ADDED_FROM or len(when) > _DERIVED_FROM:
         return False
     for reading in quantity.readings:
         low, high = _reach(quantity, reading)
@@ -218,8 +221,6 @@ def _reach(quantity: Quantity, reading: NumberReading) -> tuple[float, float]:
 
 def _combined(pool: Sequence[Quantity], dimension: str) -> list[float]:
     own = [q.readings[0].base for q in pool if q.readings[0].dimension == dimension and not q.implied]
-    factors = {q.readings[0].value for q in pool if q.readings[0].value}
-    factors |= {r.base for q in pool for r in q.readings if r.dimension == "ratio" and r.base}
     results = [
         sum(parts)
         for count in (2, 3, 4)
@@ -227,6 +228,10 @@ def _combined(pool: Sequence[Quantity], dimension: str) -> list[float]:
         for parts in combinations(own, count)
     ]
     results += [abs(first - second) for first, second in combinations(own, 2)]
+    if len(pool) > _DERIVED_FROM:
+        return results
+    factors = {q.readings[0].value for q in pool if q.readings[0].value}
+    factors |= {r.base for q in pool for r in q.readings if r.dimension == "ratio" and r.base}
     results += [value * factor for value in own for factor in factors]
     results += [value / factor for value in own for factor in factors]
     results += [

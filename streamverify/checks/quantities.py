@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from streamverify.checks.hedges import hedged
-from streamverify.checks.number_words import MAGNITUDES, NUMBER_WORDS, RUN, spelled
+from streamverify.checks.number_words import MAGNITUDES, NUMBER_WORDS, RUN, Spelled, spelled
 from streamverify.checks.numerals import in_name, numeral_at, step_of, values_of
 from streamverify.checks.quantity import NumberReading, Quantity
 from streamverify.checks.units import (
@@ -21,7 +21,6 @@ from streamverify.checks.units import (
     CODES_BEFORE,
     FIRST_WORDS,
     LONGEST,
-    OF_CENTS,
     SYMBOLS_BEFORE,
     UNITS,
     Unit,
@@ -40,7 +39,9 @@ _MAGNITUDE = re.compile(r"(?:\s|-)?(hundred|thousand|million|billion|trillion|la
 _SHORT_MAGNITUDE = re.compile(r"\s?(k|K|m|M|mn|Mn|mm|bn|Bn|b|B|tn|T)\b(?![/²³])")
 _SHORT_VALUES = {"k": 1e3, "m": 1e6, "mn": 1e6, "mm": 1e6, "bn": 1e9, "b": 1e9, "tn": 1e12, "t": 1e12}
 _NEXT = re.compile(r"[\s\u00a0-]{0,2}([^\W\d_]+[²³/]?[^\W\d_]*|[%％°℃℉€£$″′×µ][A-Za-z]?)")
-_OF_MANY = re.compile(r"[\s-](?:of )?an? (thousand|million|billion|trillion)\b", re.IGNORECASE)
+_OF_MANY = re.compile(
+    r"(?:[\s-]+(?:of[\s-]+)?an?)?[\s-]+(thousand|million|billion|trillion)\b", re.IGNORECASE
+)
 """Behind a share that is a number of its own: half a million."""
 _OF_A = re.compile(r"[\s-]an?\b|[\s-]of an?\b", re.IGNORECASE)
 _JOINED = re.compile(r"\s?(?:-|–|—|−|to|and|or|,|up to|through|/)\s?(?:up to )?$")
@@ -176,7 +177,7 @@ def _built(
     scaled = [value * scale for value in values]
     if unit is not None:
         own = [NumberReading(value, value * unit.factor, unit.dimension, unit.metric) for value in scaled]
-        own += _read_otherwise(unit, scaled)
+        own += _other_readings(unit, scaled)
     elif share:
         own = [NumberReading(value, value, "ratio") for value in scaled]
     else:
@@ -200,12 +201,13 @@ def _built(
     )
 
 
-def _read_otherwise(unit: Unit, values: Sequence[float]) -> list[NumberReading]:
-    """What numbers with this unit are to others: bytes counted by 1,024, cents as parts of a currency."""
+def _other_readings(unit: Unit, values: Sequence[float]) -> list[NumberReading]:
+    """What else numbers with this unit may be: bytes counted by 1,024, cents of a dollar or as a decimal."""
     if unit.dimension == "bytes" and unit.factor in BINARY:
         return [NumberReading(value, value * BINARY[unit.factor], "bytes") for value in values]
-    if unit.dimension == "cents":
-        return [NumberReading(value / 100, value / 100, money) for value in values for money in OF_CENTS]
+    if unit == unit_named("cents"):
+        parts = [NumberReading(value / 100, value / 100, "EUR") for value in values]
+        return [*(NumberReading(value, value / 100, "USD") for value in values), *parts]
     return []
 
 
@@ -273,7 +275,7 @@ def _in_words(text: str) -> list[Quantity]:
 
 def _spelled_out(text: str, run: re.Match[str]) -> list[Quantity]:
     found: list[Quantity] = []
-    for number in spelled(text, run.start(), run.end()):
+    for number in (_of_many(text, one) for one in spelled(text, run.start(), run.end())):
         if found and number.start < found[-1].end:
             continue  # "three-second": the ordinal was the unit of the number before it
         if number.ordinal or number.times:
@@ -283,16 +285,20 @@ def _spelled_out(text: str, run: re.Match[str]) -> list[Quantity]:
             written = text[number.start : number.end]
             found.append(Quantity(number.start, number.end, written, tuple(readings), weak=True))
             continue
-        many = _OF_MANY.match(text, number.end) if number.fraction else None
-        if many is not None:
-            value = number.value * MAGNITUDES[many[1].lower()]
-            found.append(_built(text, number.start, many.end(), [value]))
-            continue
         quantity = _built(text, number.start, number.end, [number.value], share=number.fraction)
         if number.scaled:
             quantity = replace(quantity, step=step_of(f"{number.value:.0f}"), rounded=True)
         found.append(quantity)
     return found
+
+
+def _of_many(text: str, number: Spelled) -> Spelled:
+    """A share with the magnitude it is a share of (half a million) as one number; any other as it is."""
+    many = _OF_MANY.match(text, number.end) if number.fraction else None
+    if many is None:
+        return number
+    value = number.value * MAGNITUDES[many[1].lower()]
+    return number._replace(value=value, end=many.end(), fraction=False, scaled=True)
 
 
 def _implied(text: str, start: int, end: int, value: float, name: str) -> Quantity:

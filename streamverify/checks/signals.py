@@ -48,7 +48,7 @@ class Signals:
 
     number_missing: float = 0.0
     """Share of the claim's telling numbers (with a unit, above 12, or broken) that no source holds, one step
-    of arithmetic over short sources does not give, and the claim does not suppose."""
+    of arithmetic over short sources does not give, and that tell no case of a rule (see `supposed.py`)."""
     number_missing_near: float = 0.0
     """Share that the near sources do not hold; a number that one step of arithmetic gives is half missing."""
     value_unaligned: float = 0.0
@@ -179,7 +179,7 @@ class _Check:
                 continue
             if derived or self._derivable(quantity, self._all, others, found_dates):
                 continue
-            if of_some_case(self._text, quantity.start):
+            if of_some_case(self._text, quantity.start, quantity.end):
                 continue
             nowhere += 1
             if not exemplary(self._text, quantity.start):
@@ -220,8 +220,6 @@ class _Check:
                 continue
             absent_near += 1
             if self._holds(self._all, date):
-                continue
-            if of_some_case(self._text, date.start):
                 continue
             nowhere += 1
             if not exemplary(self._text, date.start) and not self._derived(date):

@@ -127,14 +127,13 @@ _TABLE: dict[str, dict[float, str]] = {
     "fahrenheit": {-1.0: "°f|°F|° F|degrees fahrenheit|fahrenheit|℉"},
     "degrees": {1.0: "°|degree|degrees"},
     "USD": {1.0: "$|US$|USD|dollar|dollars|US dollars|us dollars|usd|A$|C$|NZ$|HK$|CAD|AUD|bucks"},
-    "EUR": {1.0: "€|EUR|euro|euros|eur"},
+    "EUR": {1.0: "€|EUR|euro|euros|eur", 0.01: "cent|cents|¢"},
     "GBP": {1.0: "£|GBP|pound|pounds|pounds sterling|gbp|quid", 0.01: "pence|penny|p"},
     "JPY": {1.0: "¥|JPY|yen"},
     "INR": {1.0: "₹|INR|rupee|rupees|Rs"},
     "CHF": {1.0: "CHF|franc|francs|Fr."},
     "CNY": {1.0: "CNY|RMB|yuan|renminbi"},
     "crowns": {1.0: "crown|crowns|krona|kronor|kroner|krone|koruna|SEK|NOK|DKK|CZK"},
-    "cents": {1.0: "cent|cents|¢"},
 }
 
 UNITS: dict[str, Unit] = {
@@ -153,9 +152,6 @@ FIRST_WORDS = frozenset(name.split(" ")[0] for name in UNITS)
 
 BINARY = {1e3: 2.0**10, 1e6: 2.0**20, 1e9: 2.0**30, 1e12: 2.0**40}
 """Bytes of a kB, MB, GB, TB to those who count by 1,024: 4 GB are 4,096 MB to them."""
-
-OF_CENTS = ("EUR", "USD", "")
-"""What a hundred cents are; a table often gives the bare number (0.62)."""
 
 SYMBOLS_BEFORE = "$€£¥₹"
 

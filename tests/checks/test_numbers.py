@@ -137,6 +137,10 @@ def test_numbers_glued_from_pieces_are_all_found(pieces):
         ("98.6 °F", "37 °C"),
         ("port 8081", "listens on 0.0.0.0:8081"),
         ("half a million calls", "500,000 calls"),
+        ("half-a-million people", "498,312 people"),
+        ("a half-million people", "500,000 people"),
+        ("a dozen and a half eggs", "18 eggs"),
+        ("about 62 cents", "60 cents"),
         ("a quarter of a million people", "250,000 people"),
         ("a million and a half trees", "1,500,000 trees"),
         ("4 GB", "4,096 MB"),
@@ -169,6 +173,10 @@ def test_the_same_quantity_in_another_form_is_backed(claim, source):
         ("half a million calls", "1,000,000 calls"),
         ("4 GB", "4,500 MB"),
         ("62 cents", "0.63 dollars"),
+        ("62 cents", "0.62 kg"),
+        ("50 cents a minute", "half of the members"),
+        ("about 62 cents", "50 cents"),
+        ("two hundred and a half kilometres", "250 km"),
     ],
 )
 def test_another_quantity_is_not_backed(claim, source):
@@ -222,6 +230,13 @@ def test_one_step_of_arithmetic_reaches_a_number(claim, source):
     number = quantities(claim)[0]
     assert derivable(number, quantities(source))
     assert not derivable(number, quantities("7,777,777 kg"))
+
+
+def test_of_many_numbers_only_sums_and_differences_are_looked_for():
+    source = quantities(" and ".join(f"{number} km" for number in range(1000, 1120, 2)))
+    assert derivable(quantities("2,002 km")[0], source)
+    assert derivable(quantities("118 km")[0], source)
+    assert not derivable(quantities("1,002,000 km")[0], source)
 
 
 def test_nothing_is_derived_from_a_long_source():

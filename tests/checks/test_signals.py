@@ -147,8 +147,8 @@ def test_a_value_the_answer_makes_up_as_an_example_is_no_finding():
         "For a hedge of ten metres the plants are delivered.",
         "A 15-year-old may join.",
         "Someone weighing 46 kg gets two doses.",
-        "Nothing is due, as a bill of €900 shows.",
-        "It is open, but a hearing on 4 March 2029 is not.",
+        "Nothing is due, as a bill of €900 does not count.",
+        "It is open, but a car worth 9,000 euros must stay outside.",
     ],
 )
 def test_a_value_that_tells_which_case_of_a_rule_is_meant_is_no_finding(claim):
@@ -165,6 +165,15 @@ def test_a_value_that_tells_which_case_of_a_rule_is_meant_is_no_finding(claim):
         "The shop grants a discount of 20 percent.",
         "The deadline is 4 March 2029.",
         "A volunteer is paid 42 crowns.",
+        "A volunteer planted 300 trees.",
+        "Two teams scored 31 points.",
+        "A company employs 450 people.",
+        "An anonymous donor pledged 900,000 euros.",
+        "A total of 4,312 people attended, which is a record.",
+        "A study of 450 patients is under way.",
+        "At a height of 450 metres, the tower is the tallest.",
+        "Nobody came, and a fine of 500 euros is due.",
+        "In an interview on 6 March 2029, she resigned.",
     ],
 )
 def test_a_value_that_is_stated_of_something_is_found(claim):
