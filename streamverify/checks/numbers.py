@@ -166,7 +166,7 @@ def derivable(quantity: Quantity, sources: Sequence[Quantity], when: Sequence[Da
     Sums of up to four numbers, differences, products and quotients of two, a share of one, the time
     between two dates. Of long sources nothing is derived: something would always fit.
     """
-    if len(sources) > _ADDED_FROM or len(when) > _DERIVED_FROM:
+    if len(sources) > _ADDED_FROM or len(when) > _ADDED_FROM:
         return False
     for reading in quantity.readings:
         low, high = _reach(quantity, reading)
@@ -178,7 +178,7 @@ def derivable(quantity: Quantity, sources: Sequence[Quantity], when: Sequence[Da
 
 def reachable(date: Date, when: Sequence[Date], sources: Sequence[Quantity]) -> bool:
     """Whether another date, later or earlier by a time span that the sources name, is this one."""
-    if len(sources) > _DERIVED_FROM or len(when) > _DERIVED_FROM or date.kind is DateKind.DECADE:
+    if len(sources) > _ADDED_FROM or len(when) > _ADDED_FROM or date.kind is DateKind.DECADE:
         return False
     spans = {
         dimension: [r.base for q in sources for r in q.readings if r.dimension == dimension]
