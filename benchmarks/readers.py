@@ -19,6 +19,7 @@ from streamverify.checks.aligned import Ground, Reader, run_of
 from streamverify.checks.index import SourceIndex
 from streamverify.checks.negation import mismatch, statements
 from streamverify.checks.quotes import near_miss, occurs, quotations
+from streamverify.checks.supposed import conditional, exemplary, of_some_case
 from streamverify.checks.quotes import plain as quoted_words
 from streamverify.checks.signals import check
 from streamverify.citations import (
@@ -103,6 +104,9 @@ CALLS: dict[str, Callable[[str], object]] = {
     "checks.negation.mismatch": lambda text: mismatch(_CLAIM, statements(text)),
     "checks.numerals.step_of": lambda text: numerals.step_of(_numeral(text)),
     "checks.numerals.values_of": lambda text: numerals.values_of(_numeral(text)),
+    "checks.supposed.conditional": lambda text: conditional(text, len(text)),
+    "checks.supposed.exemplary": lambda text: exemplary(text, len(text)),
+    "checks.supposed.of_some_case": lambda text: of_some_case(text, len(text), len(text)),
     "checks.quotes.near_miss": lambda text: [near_miss(q, [quoted_words(text)]) for q in quotations(_CLAIM)],
     "checks.quotes.occurs": lambda text: [occurs(q, [quoted_words(text)]) for q in quotations(_CLAIM)],
     "checks.signals.check": lambda text: check(Claim(text[:2000]), SourceIndex(_PASSAGES)),
