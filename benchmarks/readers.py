@@ -19,9 +19,9 @@ from streamverify.checks.aligned import Ground, Reader, run_of
 from streamverify.checks.index import SourceIndex
 from streamverify.checks.negation import mismatch, statements
 from streamverify.checks.quotes import near_miss, occurs, quotations
-from streamverify.checks.supposed import conditional, exemplary, of_some_case
 from streamverify.checks.quotes import plain as quoted_words
 from streamverify.checks.signals import check
+from streamverify.checks.supposed import conditional, exemplary, of_some_case
 from streamverify.citations import (
     Resolver,
     annotate,
