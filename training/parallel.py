@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import datetime as dt
 import multiprocessing
+import os
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -69,7 +71,24 @@ class Crew:
         return int(shared)
 
 
+def _end_with_parent() -> None:
+    """End this process when the one that started it ends, however that ends.
+
+    Else two runs that follow each other write into one folder, and each slows the other.
+    """
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def wait() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=wait, name="end with parent", daemon=True).start()
+
+
 def _member(work: Callable[[Crew], None], rank: int, size: int, meeting: str) -> None:
+    _end_with_parent()
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method=meeting, rank=rank, world_size=size, timeout=_PAUSE)
     try:

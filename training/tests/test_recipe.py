@@ -2,6 +2,8 @@
 
 import functools
 import json
+import multiprocessing
+import socket
 
 import onnx
 import pytest
@@ -81,6 +83,34 @@ def test_processes_share_the_mean_the_sum_and_what_the_first_says(tmp_path):
 def test_one_process_that_fails_ends_the_run(tmp_path):
     with pytest.raises(RuntimeError, match="ended with code 1"):
         run_crew(fail_in_the_second, 2, tmp_path)
+
+
+def wait_for_ever(port, _):
+    with socket.create_connection(("127.0.0.1", port)) as here:
+        here.sendall(b"!")
+        here.recv(1)
+
+
+def lead(port, folder):
+    run_crew(functools.partial(wait_for_ever, port), 2, folder)
+
+
+def test_processes_end_with_the_one_that_started_them_even_if_it_is_killed(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(120)
+        parent = multiprocessing.get_context("spawn").Process(
+            target=lead, args=(server.getsockname()[1], tmp_path)
+        )
+        parent.start()
+        members = [server.accept()[0] for _ in range(2)]
+        for member in members:
+            member.settimeout(120)
+            assert member.recv(1) == b"!"
+        parent.kill()
+        assert [member.recv(1) for member in members] == [b"", b""]
+        parent.join()
+        for member in members:
+            member.close()
 
 
 def test_two_processes_train_one_model(tmp_path, data, start, tokenizer_file):
