@@ -208,14 +208,14 @@ def main() -> None:
     for name, found in figures.items():
         print(f"{name}: {found}", flush=True)
     chosen = WITH_JOINT if options.joint else SUPPORT
-    weights, bias = fitting.map(chosen, "supported", [1 if n in RISING else -1 for n in chosen], everything)
+    signs = [1 if n in RISING else -1 for n in chosen]
+    weights, bias = fitting.map(chosen, "supported", signs, everything)
     held = {path.name.split(".")[0]: rows(read(path), scorer) for path in options.beside}
     claims = [row for found in held.values() for row in found]
     for name in CHECKS:
         print(f"labels that {name} changes beside: {Flips.of(name, chosen, weights, bias, claims)}")
     shares = paying(CHECKS, chosen, weights, bias, claims)
     weights = np.array([weight * shares.get(name, 1.0) for name, weight in zip(chosen, weights, strict=True)])
-    signs = [1 if n in RISING else -1 for n in chosen]
     figures[SHIPPED] = fitting.validate(chosen, "supported", signs, shares)
     print(f"{SHIPPED}: {figures[SHIPPED]}", flush=True)
     for name in CHECKS:

@@ -164,7 +164,8 @@ def derivable(quantity: Quantity, sources: Sequence[Quantity], when: Sequence[Da
     """Whether one step of arithmetic over the sources gives this number.
 
     Sums of up to four numbers, differences, products and quotients of two, a share of one, the time
-    between two dates. Of long sources nothing is derived: something would always fit.
+    between two dates. Products and quotients are looked for among 40 numbers, the rest among 80; of longer
+    sources nothing is derived: something would always fit.
     """
     if len(sources) > _ADDED_FROM or len(when) > _ADDED_FROM:
         return False

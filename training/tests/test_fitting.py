@@ -28,6 +28,13 @@ def test_figures_of_a_perfect_and_of_a_reversed_verdict():
     assert fitting.agreement(1 - chance, chance < 0.5, truth) == (0.0, 0.0, 100.0, 1.0)
 
 
+def test_a_weight_of_which_nothing_stays_does_not_help_in_cross_validation():
+    told = rows([(float(i % 2), 0.5, bool(i % 2)) for i in range(16)])
+    fit = fitting.Fitting(told, (), 0.0, 0.1)
+    assert fit.validate(NAMES, "supported", [1, -1]).auroc == 1.0
+    assert fit.validate(NAMES, "supported", [1, -1], {"single": 0.0}).auroc < 0.8
+
+
 @given(claims, st.floats(-4, 4), st.floats(-8, 0), st.floats(-3, 3))
 def test_flips_are_the_labels_that_would_be_others_without_the_weight(drawn, single, check, bias):
     found = fitting.Flips.of("check", NAMES, np.array([single, check]), bias, rows(drawn))
