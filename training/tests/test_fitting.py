@@ -29,7 +29,7 @@ def test_figures_of_a_perfect_and_of_a_reversed_verdict():
 
 
 def test_a_weight_of_which_nothing_stays_does_not_help_in_cross_validation():
-    told = rows([(float(i % 2), 0.5, bool(i % 2)) for i in range(16)])
+    told = rows([(float(i % 2), i % 3 / 2, bool(i % 2)) for i in range(18)])
     fit = fitting.Fitting(told, (), 0.0, 0.1)
     assert fit.validate(NAMES, "supported", [1, -1]).auroc == 1.0
     assert fit.validate(NAMES, "supported", [1, -1], {"single": 0.0}).auroc < 0.8
