@@ -24,7 +24,8 @@ faster slower, strong weak, stronger weaker, hot cold, positive negative, possib
 mandatory voluntary, temporary permanent, complete incomplete, successful unsuccessful, similar different,
 better worse, best worst, improved worsened, gained lost, supported opposed, agreed refused,
 synchronous asynchronous, mutable immutable, encrypted unencrypted, upper lower, ascending descending,
-presence absence, present absent, gross net, daily weekly,
+highest lowest, largest smallest, longest shortest, most least, greater lesser, left right, up down,
+over under, less more, presence absence, present absent, gross net, daily weekly,
 weekly monthly, monthly yearly, active inactive, valid invalid, safe unsafe, deep shallow
 """
 OPPOSITES: dict[str, str] = {}
@@ -39,6 +40,39 @@ _STRONGER = {
     "approximately": "exactly", "suggests": "proves", "suggest": "prove", "suggested": "proved",
     "planned": "completed", "proposed": "adopted", "expected": "confirmed",
 }  # fmt: skip
+_EXTENT = """
+all: few of / hardly any of, every: hardly any / not every, each: hardly any / not every,
+both: only one of the / none of the, neither: each / at least one, none: several / most,
+most: few / hardly any, many: very few / no, several: no / only two, few: many / most,
+some: no / nearly all, always: rarely / seldom, never: sometimes / regularly,
+usually: rarely / hardly ever, often: rarely / seldom, rarely: often / mostly, only: not just,
+exactly: well over / less than, entirely: partly, fully: only partly, half: a tenth / three quarters,
+twice: five times / half, double: a third of, nobody: somebody / most people, anyone: hardly anyone,
+everyone: hardly anyone, may: may never, must: need not, cannot: can, unless: if, until: only after,
+with: without, without: with, if: even if, because: although
+"""
+_OTHER_EXTENT = {
+    word: tuple(others.split(" / "))
+    for word, _, others in (entry.strip().partition(": ") for entry in _EXTENT.replace("\n", " ").split(","))
+}
+"""Words that say how far a claim reaches, and others that say it reaches elsewhere."""
+_UNITS = tuple(
+    tuple(group.split())
+    for group in (
+        "seconds minutes hours days weeks months years decades",
+        "millimetres centimetres metres kilometres miles feet inches",
+        "mm cm m km",
+        "milligrams grams kilograms tonnes pounds ounces",
+        "mg g kg t",
+        "millilitres litres gallons barrels",
+        "kB MB GB TB",
+        "hundred thousand million billion",
+        "euros dollars pounds francs yen pence cents",
+        "watts kilowatts megawatts",
+        "percent times degrees points",
+    )
+)
+_UNIT = re.compile(rf"(?<=[\d\w] )(?:{'|'.join(unit for group in _UNITS for unit in group)})\b")
 _SYNONYMS = (
     ("approximately", "about"), ("in order to", "to"), ("due to", "because of"), ("such as", "like"),
     ("however, ", ""), ("additionally, ", ""), ("therefore, ", ""), ("a number of", "several"),
@@ -51,6 +85,7 @@ _NUMBER = re.compile(r"(?<![\w.,-])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\w)|(?<![\w.,-
 _MONTH = re.compile(rf"\b(?:{'|'.join(MONTHS)})\b")
 _NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][\w’'-]+(?:\s+(?:of\s+(?:the\s+)?|de\s+|van\s+)?[A-Z][\w’'-]+)*")
 _AUXILIARY = re.compile(r"\b(?:is|are|was|were|can|will|has|have|had|does|did|should|must|could|would)\b")
+_NOT = ("not", "not", "not", "never", "no longer")
 _NEGATED = re.compile(rf"({_AUXILIARY.pattern})(?:n['’]t| not)\b")
 _LEAD = re.compile(r"^(?:In|On|During|After|Since|By|At|For|From|As|Under|With|Following)\b[^,.;]{3,60},\s+")
 _TAIL = re.compile(r"(?:,\s+(?:which|who|where|including|such as|although|whereas|while)\b|;\s+|\s[—–]\s).*$")
@@ -74,6 +109,7 @@ _SMALL = [
 _TEENS = "thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 _WORDED = re.compile(r"(?<![\w.,$€£#-])(?<!\bp\. )[2-9]\d?(?![\w%-]|[.,]\d)(?! (?:%|percent|per cent))")
+_COUNT = re.compile(rf"(?:\d|\b(?:{'|'.join((*_SMALL[2:], *_TEENS, *_TENS))})) $")
 _SMALL_WORD = re.compile(rf"\b(?:{'|'.join(_SMALL[2:])})\b")
 
 
@@ -172,7 +208,7 @@ def change_name(text: str, material: Material, random: Random) -> Edited | None:
     pool = (
         near
         if near and random.random() < 0.7
-        else [n for n in random.sample(material.names, 8) if n not in text]
+        else [n for n in random.sample(material.names, min(8, len(material.names))) if n not in text]
     )
     return _put(text, match, random.choice(pool)) if pool else None
 
@@ -198,7 +234,7 @@ def swap_roles(text: str, _: Material, random: Random) -> Edited | None:
     return Edited(new, ((a.start(), a.start() + len(b.group())), (second, second + len(a.group()))))
 
 
-def negate(text: str, _: Material, __: Random) -> Edited | None:
+def negate(text: str, _: Material, random: Random) -> Edited | None:
     """A negation more, or the one there is taken away."""
     if negated := _NEGATED.search(text):
         return _put(text, negated, negated.group(1))
@@ -207,7 +243,10 @@ def negate(text: str, _: Material, __: Random) -> Edited | None:
         for m in _AUXILIARY.finditer(text)
         if not text[m.end() :].startswith((" not", "n't", "n’t", " no ", " to "))
     ]
-    return _put(text, found[0], f"{found[0].group()} not") if found else None
+    if not found:
+        return None
+    match = found[0] if random.random() < 0.5 else random.choice(found)
+    return _put(text, match, f"{match.group()} {random.choice(_NOT)}")
 
 
 def oppose(text: str, _: Material, random: Random) -> Edited | None:
@@ -228,6 +267,26 @@ def overstate(text: str, _: Material, random: Random) -> Edited | None:
     return _put(text, match, _STRONGER[match.group()])
 
 
+def change_extent(text: str, _: Material, random: Random) -> Edited | None:
+    """More, fewer, rarer or under other conditions than the claim says."""
+    found = [m for m in re.finditer(r"\b[A-Za-z][a-z]+\b", text) if m.group().lower() in _OTHER_EXTENT]
+    if not found:
+        return None
+    match = random.choice(found)
+    new = random.choice(_OTHER_EXTENT[match.group().lower()])
+    return _put(text, match, new if match.group().islower() else new.capitalize())
+
+
+def change_unit(text: str, _: Material, random: Random) -> Edited | None:
+    """The same figure in another unit, which is another value."""
+    counted = [m for m in _UNIT.finditer(text) if _COUNT.search(text[: m.start()])]
+    if not counted:
+        return None
+    match = random.choice(counted)
+    group = next(units for units in _UNITS if match.group() in units)
+    return _put(text, match, random.choice([unit for unit in group if unit != match.group()]))
+
+
 BREAKING: tuple[tuple[Edit, str, int], ...] = (
     (change_number, "number", 6),
     (change_name, "name", 3),
@@ -235,6 +294,8 @@ BREAKING: tuple[tuple[Edit, str, int], ...] = (
     (negate, "negation", 2),
     (oppose, "opposite", 3),
     (overstate, "overstated", 2),
+    (change_extent, "extent", 3),
+    (change_unit, "unit", 2),
 )
 
 

@@ -19,7 +19,7 @@ import torch
 from onnx import numpy_helper
 from safetensors.torch import load_file, save_file
 
-from training.checkpoints import from_weights
+from training.checkpoints import from_weights, own_names
 from training.graph import RELATIVE
 
 if TYPE_CHECKING:
@@ -39,14 +39,14 @@ def restore(graph: onnx.ModelProto, words: Mapping[str, Tensor]) -> dict[str, Te
 
     Args:
         graph: what `export.write_int8` wrote.
-        words: a checkpoint with the word vectors, `word.weight`.
+        words: a checkpoint with the word vectors, under the recipe's names or as it was published.
 
     Raises:
         RuntimeError: the graph lacks a weight, or has one of another shape. Operator.
     """
     held = {i.name: numpy_helper.to_array(i) for i in graph.graph.initializer}
     found = _traced(graph, held) if any("joined" in name for name in held) else _named(held)
-    found["word.weight"] = words["word.weight"]
+    found["word.weight"] = (words if "word.weight" in words else own_names(words))["word.weight"]
     state = from_weights(found).state_dict()
     return {name: value.contiguous().clone() for name, value in state.items()}
 

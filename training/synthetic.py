@@ -23,6 +23,8 @@ from training.windows import sentences
 
 MAX_SENTENCES = 9
 """Sentences of a passage that become the premise; a longer passage is cut at random."""
+_ONLY_UNSAID = frozenset({"name", "roles", "extent"})
+"""Kinds of edits after which a claim may still be true: all that is sure is that it is not said."""
 _LINKS = (", and ", ", while ", "; ", ", and also ")
 
 
@@ -82,8 +84,7 @@ def claims(text: str, pool: tuple[str, ...], random: Random) -> Iterator[dict[st
         if random.random() < 0.75 and (made := broken(base, material, random)):
             edited, kind = made
             label = "neutral" if kind == "overstated" else "contradict"
-            # A changed name may be true of the other as well: all that is sure is that it is not said.
-            yield row(edited.text, "not_entail" if kind in {"name", "roles"} else label, kind, edited.spans)
+            yield row(edited.text, "not_entail" if kind in _ONLY_UNSAID else label, kind, edited.spans)
     first = rephrase(rest[0], random).rstrip(".")
     link = random.choice(_LINKS)
     if random.random() < 0.5:
@@ -116,7 +117,7 @@ def edited(rows: Sequence[Row], material: Material, random: Random) -> Iterator[
         for _ in range(2):
             if made := broken(claim, material, random):
                 found, kind = made
-                label = "not_entail" if kind in {"name", "roles", "overstated"} else "contradict"
+                label = "not_entail" if kind in {*_ONLY_UNSAID, "overstated"} else "contradict"
                 spans = [list(span) for span in found.spans]
                 text = found.text
                 yield {"premise": row["premise"], "claim": text, "label": label, "kind": kind, "spans": spans}
