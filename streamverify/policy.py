@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol, TypeAlias, get_args, runtime_checkable
 
+from streamverify.citations import meaningless
 from streamverify.errors import UsageError
 from streamverify.showing.releases import Release, replaced, whole
 from streamverify.text.layout import body
@@ -159,8 +160,9 @@ class Redact:
             return Decision(Action.REDACT, replaced(sentence, parts, Action.REDACT))
         if bad or (fabricated and self.fabricated_citations == "sentence"):
             return self.redact(sentence)
-        if fabricated and self.fabricated_citations == "marker":
-            parts = [(_with_blank(sentence, citation.start, citation.end), "") for citation in fabricated]
+        taken = meaningless(sentence, verdict.citations) if self.fabricated_citations == "marker" else []
+        if taken:
+            parts = [(span, "") for span in taken]
             return Decision(Action.REDACT, replaced(sentence, parts, Action.REDACT))
         return Decision(Action.RELEASE, whole(sentence, Action.RELEASE))
 
@@ -169,14 +171,6 @@ class Redact:
         return Decision(
             Action.REDACT, replaced(sentence, [(body(sentence), self.placeholder)], Action.REDACT)
         )
-
-
-def _with_blank(sentence: Sentence, start: int, end: int) -> Span:
-    """A marker and the blank before it, which would otherwise stand alone before the full stop."""
-    before = (
-        sentence.text[start - sentence.start - 1 : start - sentence.start] if start > sentence.start else ""
-    )
-    return Span(start - 1 if before == " " else start, end)
 
 
 @dataclass(frozen=True, slots=True)

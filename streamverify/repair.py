@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
+from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -52,13 +53,16 @@ async def repair(
 
     A rewrite that takes longer than `plan.timeout` or is longer than `LONGEST` counts as a failed try. An
     error of the rewrite function is the caller's own and is not caught.
+
+    Raises:
+        UsageError: the rewrite function returned no text. Caller.
     """
     rejected: list[str] = []
     for attempt in range(1, plan.attempts + 1):
         request = RepairRequest(sentence, verdict, passages, question, attempt, tuple(rejected))
         text: str | None = None
         with anyio.move_on_after(plan.timeout):
-            text = (await plan.rewrite(request)).strip()
+            text = await _rewritten(plan, request)
         if not text or len(text) > LONGEST:
             continue
         parts = segment(text)
@@ -67,6 +71,17 @@ async def repair(
             return Replacement(text=text, attempts=attempt, verdicts=tuple(verdicts))
         rejected.append(text)
     return None
+
+
+async def _rewritten(plan: RepairPlan, request: RepairRequest) -> str:
+    asked = plan.rewrite(request)
+    text: object = await asked if isawaitable(asked) else asked
+    if not isinstance(text, str) or not isawaitable(asked):
+        raise UsageError(
+            "the function given to Repair is to be `async` and to return the corrected sentence, or an empty "
+            f"string to give up; it gave {type(text).__name__}{'' if isawaitable(asked) else ' at once'}"
+        )
+    return text.strip()
 
 
 _INSTRUCTIONS = """\

@@ -181,8 +181,8 @@ class Verifier:
 
         Raises:
             PassageError: a passage cannot be read, or an id stands for two texts. Caller.
-            UsageError: the policy cannot do what `on_failure` demands, `on_unverified` is no choice, or
-                the context has an unknown field. Caller.
+            UsageError: `policy` cannot do what `on_failure` demands, `on_unverified`, `question` or a field
+                of `context` is none. Caller.
         """
         chosen = policy_from(policy) if policy is not None else self._policy
         if self._on_failure == "withhold" and not chosen.holds_text:
@@ -192,7 +192,7 @@ class Verifier:
             )
         known = passages_from(passages) if passages is not None else None
         unverified = on_unverified if on_unverified is not None else self._on_unverified
-        _refuse_unknown(unverified)
+        _refuse_unknown(unverified, question)
         asked, around = context_from(context), copy_context()
 
         async def config(stream: str) -> StreamConfig:
@@ -395,6 +395,8 @@ def _model(name: str, share: Share | None) -> CascadeLike:
     return CASCADE if name == CASCADE else model_named(name, share=share)
 
 
-def _refuse_unknown(on_unverified: OnUnverified) -> None:
+def _refuse_unknown(on_unverified: OnUnverified, question: object = None) -> None:
     if on_unverified not in ("release", "withhold"):
         raise UsageError(f"on_unverified must be 'release' or 'withhold', not {on_unverified!r}")
+    if not isinstance(question, str | None):
+        raise UsageError(f"question is the text that was asked, or None, not {type(question).__name__}")

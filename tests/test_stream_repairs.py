@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from scripted_streams import PASSAGES, verifier
 
+from streamverify.errors import UsageError
 from streamverify.policy import (
     Decision,
     Redact,
@@ -17,6 +18,24 @@ from streamverify.testing import collect, pieces, stream_of
 from streamverify.types import Action, Label
 
 pytestmark = pytest.mark.anyio
+
+
+async def _nothing(request):
+    return None
+
+
+def _at_once(request):
+    return "The mill has two wheels."
+
+
+@pytest.mark.parametrize("rewrite", [_nothing, _at_once])
+async def test_a_rewrite_that_gives_no_text_to_wait_for_is_told_by_name(rewrite):
+    with pytest.raises(UsageError, match="function given to Repair"):
+        async with (
+            verifier() as made,
+            made.stream("The wrong wheel turns slowly.", PASSAGES, policy=Repair(rewrite)) as stream,
+        ):
+            await collect(stream)
 
 
 async def test_a_repair_is_judged_and_takes_its_sentences_place():

@@ -58,6 +58,12 @@ async def test_unchecked_text_is_released_where_somebody_chose_so():
         verifier(on_unverified="drop")
 
 
+@pytest.mark.parametrize("question", [5, b"who?", ["who?"]])
+async def test_a_question_that_is_no_text_is_refused_before_anything_runs(question):
+    with pytest.raises(UsageError, match="question is the text that was asked"):
+        verifier().stream("x", PASSAGES, question=question)
+
+
 async def test_withholding_needs_a_policy_that_holds():
     made = verifier(on_failure="withhold")
     with pytest.raises(UsageError, match="holds text"):

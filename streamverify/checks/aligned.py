@@ -38,6 +38,8 @@ _TELLING = frozenset(
     listed("without before after under over not no more all same until above below most less")
 )
 """Words of grammar that tell one case from another."""
+_LINKS = frozenset(stems_of(listed("from to until till through and or between")))
+"""Words that stand between the values of a row."""
 _MARK = re.compile(r"[;:,)–—\s(](?:(?<=[;:,)–—])(?=\s|$)|(?<=[\s(])[–—(])")
 """Marks at which a clause ends. Every way begins with a class of characters, to which the search skips."""
 _CONJUNCTION = re.compile(r"\b(?:and|but|or|while|whereas|which|who|where|if|when|unless|although|plus)\b")
@@ -79,6 +81,8 @@ class Run(NamedTuple):
     places: dict[str, list[float]]
     sentences: dict[str, int]
     """For each stem how many sentences hold it."""
+    ends: list[int]
+    """Where the text's sentences end, in order."""
 
 
 class Ground:
@@ -139,6 +143,45 @@ class Ground:
             elif root in held:
                 found += weight * _SAME_PASSAGE
         return found * _accounted(run, middle, place, own)
+
+
+    def beside(self, holder: Place, rival: Place, words: Sequence[tuple[str, float]]) -> bool:
+        """Whether two values stand in one sentence whose words are no nearer to the rival than to the holder.
+
+        Of values in a row (“from 2015 to 2025”, “5.2% in 2019, 8.1% in 2020”) what stands before all is said
+        of each, so it is as near to either. It is a row while nothing but values stands between them.
+
+        Args:
+            holder: where the claim's value stands.
+            rival: where another one does.
+            words: stems of the claim with weights that sum to 1.
+        """
+        run = self._runs[holder.source]
+        if run is None or holder.source != rival.source or not run.starts:
+            return False
+        if bisect_left(run.ends, holder.start + 1) != bisect_left(run.ends, rival.start + 1):
+            return False
+        first, second = sorted((holder, rival), key=lambda place: place.start)
+        between = range(bisect_left(run.starts, first.end), bisect_left(run.starts, second.start))
+        row = all(run.stems[index] in _LINKS or _has_digit(run.stems[index]) for index in between)
+        here, there = (
+            run.along[min(bisect_left(run.starts, place.start), len(run.starts) - 1)]
+            for place in (holder, rival)
+        )
+        lead = 0.0
+        for root, weight in words:
+            places = run.places.get(root)
+            if places is None:
+                continue
+            if row and not _has_digit(root):
+                places = places[bisect_left(places, min(here, there)) :]
+            if places:
+                lead += weight * (_nearness(places, here) - _nearness(places, there))
+        return lead >= 0
+
+
+def _has_digit(word: str) -> bool:
+    return any(char.isdigit() for char in word)
 
 
 def _clause_ends(text: str) -> list[int]:
@@ -208,7 +251,8 @@ def run_of(text: str, found: Iterable[tuple[int, str]]) -> Run:
         if root not in inside:
             inside.add(root)
             sentences[root] = sentences.get(root, 0) + 1
-    return Run([start for start, _ in words], alongs, [root for _, root in words], places, sentences)
+    last = sorted(end for end, worth in ends if worth == _SENTENCE)
+    return Run([start for start, _ in words], alongs, [root for _, root in words], places, sentences, last)
 
 
 class Reader:
@@ -249,6 +293,12 @@ def contrast(
     if not words:
         return None
     weights = ground.weighed(words)
+
+    rivals = [
+        rival for rival in rivals if not any(ground.beside(holder, rival, weights) for holder in holders)
+    ]
+    if not rivals:
+        return None
 
     def best(places: Sequence[Place]) -> tuple[float, Place]:
         return max(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from streamverify._lazy import cached_property
 from streamverify.text.caseless import Caseless
@@ -41,6 +42,7 @@ _RESTRICTING = Caseless.of(
     r"|reject\w*|revers\w+|if|whether|would)\b"
 )
 """Words that turn or narrow a statement without a plain negation."""
+_CONJUNCTIONS = frozenset(stem(word) for word in listed("and but or while whereas then"))
 LEAST_SHARED = 0.6
 """Share of the claim's content words that a sentence must hold to be compared with it."""
 _LEAST_WORDS = 3
@@ -193,4 +195,11 @@ def _opposed(own: Statement, theirs: Statement, common: frozenset[str]) -> int |
 
 
 def _beside(stems: Sequence[str], place: int, common: frozenset[str]) -> set[str]:
-    return set(stems[max(place - 4, 0) : place + 5]) & common
+    """The shared words within four words of a place and on its side of a conjunction."""
+    before, after = stems[max(place - 4, 0) : place][::-1], stems[place + 1 : place + 5]
+    near = (*takewhile(_no_conjunction, before), *takewhile(_no_conjunction, after))
+    return set(near) & common
+
+
+def _no_conjunction(word: str) -> bool:
+    return word not in _CONJUNCTIONS

@@ -2,7 +2,7 @@
 
 Read in this order: `markers.py` (with `forms.py`, `context.py`, `masks.py`) finds, `resolve.py`
 resolves, `attachment.py` says which sentences a marker serves, `check.py` makes the findings,
-`annotation.py` writes markers, `metrics.py` and `agreement.py` count.
+`annotation.py` writes markers, `removal.py` takes them out, `metrics.py` and `agreement.py` count.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ from streamverify.citations.metrics import (
 )
 from streamverify.citations.parts import clauses
 from streamverify.citations.provider import combine, native
+from streamverify.citations.removal import meaningless
 from streamverify.citations.resolve import Numbering, Resolver
 from streamverify.figure import Figure, NotComputed
 
@@ -95,6 +96,7 @@ __all__ = [
     "marker_spans",
     "markup",
     "masked",
+    "meaningless",
     "measure_agreement",
     "multi_source_coverage",
     "native",

@@ -155,32 +155,20 @@ class CitationChecker:
         if not markers and require == "never":
             return ()
         joint: float | None = None
-        support: dict[str, float] = {}
-        if measured is not None:
-            support = self._support(measured)
-            if measured.score.together:
-                joint = self._calibration.probability(
-                    features_for(measured.features, measured.score.together[0])
-                )
+        if measured is not None and measured.score.together:
+            together = features_for(measured.features, measured.score.together[0])
+            joint = self._calibration.probability(together)
         return check_citations(
             sentence,
             label,
             markers,
             self._resolver,
-            support,
+            parts.alone,
             joint_support=joint,
             part_support=parts.support if measured is not None and not measured.claim.hurried else None,
             thresholds=self._thresholds,
             require=require,
         )
-
-    def _support(self, measured: Measured) -> dict[str, float]:
-        """For each passage that was looked at, the probability that it alone supports the claim."""
-        best: dict[str, NliScore] = {}
-        for entry in measured.score.single:  # highest entailment first
-            best.setdefault(self._material.id_of(entry.window), entry.score)
-        probability = self._calibration.probability
-        return {id_: probability(features_for(measured.features, score)) for id_, score in best.items()}
 
     def _served(
         self, sentence: Sentence, markers: Sequence[Marker], previous: Sequence[Sentence], abort: Abort
@@ -209,7 +197,7 @@ class CitationChecker:
 
 
 class _Parts:
-    """Support of a sentence's clauses, scored when asked for, each with its passage once."""
+    """What single passages say of a sentence and of its clauses, scored when asked for, each once."""
 
     def __init__(
         self,
@@ -222,7 +210,35 @@ class _Parts:
         self._material, self._calibration = material, calibration
         self._measured, self._start, self._abort = measured, start, abort
         self._known: dict[tuple[Span, str], float | None] = {}
+        self._alone: dict[str, float | None] = {}
+        self._seen = (
+            list(dict.fromkeys(material.id_of(entry.window) for entry in measured.score.single))
+            if measured is not None
+            else []
+        )
         self.work = Work()
+
+    def alone(self, passage: str) -> float | None:
+        """Probability that the passage alone supports the sentence; None where no window of it was read."""
+        if passage not in self._seen:
+            return None
+        if passage not in self._alone:
+            self._alone[passage] = self._by_itself(passage)
+        return self._alone[passage]
+
+    def _by_itself(self, passage: str) -> float:
+        measured = self._measured
+        assert measured is not None
+        if len(self._seen) == 1 or measured.claim.hurried:
+            score = next(
+                entry.score
+                for entry in measured.score.single
+                if self._material.id_of(entry.window) == passage
+            )
+            return self._calibration.probability(features_for(measured.features, score))
+        found = self._material.alone(measured, passage, self._abort)
+        self.work = self.work + found.work
+        return self._calibration.probability(found.features)
 
     def support(self, span: Span, passage: str) -> float | None:
         """Probability that the passage supports what stands in `span` of the sentence's text."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from streamverify.checks import Checked, SourceIndex, check
 from streamverify.errors import ScoringError
@@ -100,6 +100,7 @@ class PreparedPremises:
         self._cache, self._digest = cache, digest(self.windows)
         self.question = question
         self._index = SourceIndex(self.passages, question=question)
+        self._alone: dict[int, SourceIndex] = {}
 
     def renewed(self, passages: Sequence[Passage], abort: Abort) -> PreparedPremises:
         """For another stream: what is read off the texts is shared, the scorer is asked anew. Blocking.
@@ -148,19 +149,47 @@ class PreparedPremises:
         Raises:
             ScoringError: the scorer failed, or `abort` was set.
         """
+        score, known = self._scored(claim, abort)
+        checked = self._check(claim, score.single[:NEAR])
+        about = self.finder.about(score.single, claim.text)
+        return Measured(claim, score, checked, features(score, checked.signals, about), about, known)
+
+    def alone(self, measured: Measured, passage: str, abort: Abort) -> Measured:
+        """The same claim as if the stream had this one passage, of which a single pass saw a window.
+
+        Where tokens are judged it costs a pass, but for the passage whose window decided. Blocking.
+
+        Raises:
+            ScoringError: the scorer failed, or `abort` was set.
+        """
+        single = measured.score.single
+        seen = next(entry for entry in single if self.id_of(entry.window) == passage)
+        tokens, known = measured.score.tokens, True
+        claim = replace(measured.claim, focus=(seen.window,), together=(), only_focus=True)
+        if tokens and seen is not single[0]:
+            score, known = self._scored(claim, abort)
+            tokens = score.tokens
+        window = self.windows[seen.window]
+        index = self._alone.get(window.passage)
+        if index is None:  # two threads at once make it twice at worst
+            index = SourceIndex([self.passages[window.passage]], question=self.question)
+            self._alone[window.passage] = index
+        checked = check(claim, index, near=[(0, window.start, window.end)])
+        score = replace(measured.score, single=(seen,), joint=None, together=(), tokens=tokens, passes=1)
+        about = self.finder.about(score.single, claim.text)
+        return Measured(claim, score, checked, features(score, checked.signals, about), about, known)
+
+    def _scored(self, claim: Claim, abort: Abort) -> tuple[ClaimScore, bool]:
+        """The claim's score, and whether it was known before."""
         assert self.prepared is not None
         key = score_key(self._digest, claim)
         # Whoever is in a hurry takes the whole score gladly, if it is there.
         known = self._cache.get(key._replace(hurried=False)) or self._cache.get(key)
-        score = known
-        if score is None:
-            score = _sound(self.scorer.score(self.prepared, [claim], abort=abort), len(self.windows))
-            self._cache.put(key, score)
-        checked = self._check(claim, score.single[:NEAR])
-        about = self.finder.about(score.single, claim.text)
-        return Measured(
-            claim, score, checked, features(score, checked.signals, about), about, known is not None
-        )
+        if known is not None:
+            return known, True
+        score = _sound(self.scorer.score(self.prepared, [claim], abort=abort), len(self.windows))
+        self._cache.put(key, score)
+        return score, False
 
     def _check(self, claim: Claim, near: Sequence[WindowScore]) -> Checked:
         windows = [self.windows[entry.window] for entry in near]

@@ -108,6 +108,36 @@ def test_a_value_supposed_or_named_with_its_rival_or_without_one_is_not_accused(
     assert checked(claim, FACTS[1:2]).findings == ()
 
 
+ROWS = (
+    ("The lease runs from 2015 to 2025.", "The lease ends in 2025."),
+    ("The shop is open from 09:00 to 17:30.", "The shop closes at 17:30."),
+    ("The war lasted from 1914 to 1918.", "The war ended in 1918."),
+    ("Revenue rose from $200 million to $300 million.", "Revenue reached $300 million."),
+    ("Ada Lovelace (1815–1852) was a mathematician.", "Ada Lovelace died in 1852."),
+    ("The rule applies from 1 May 2020 until 30 June 2021.", "The rule expired on June 30, 2021."),
+    ("Applications are open from 1 March to 15 April.", "Applications close on 15 April."),
+    ("Rents rose by 5.2% in 2019, 8.1% in 2020 and 6.0% in 2021.", "In 2020 rents rose by 8.1%."),
+)
+
+
+@pytest.mark.parametrize(("text", "claim"), ROWS)
+def test_what_stands_before_a_row_of_values_is_said_of_each(text, claim):
+    assert checked(claim, [text]).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "claim", "detail"),
+    [
+        ("Adults pay 12 euros and children pay 5 euros.", "Adults pay 5 euros.", "5 euros here, 12 euros"),
+        ("Adults pay 12 euros and children pay 5 euros.", "Children pay 12 euros.", "12 euros here, 5 euros"),
+        ("Rents rose by 5.2% in 2019, 8.1% in 2020.", "In 2019 rents rose by 8.1%.", "8.1% here, 5.2%"),
+    ],
+)
+def test_of_two_things_in_one_sentence_each_has_its_value(text, claim, detail):
+    [found] = checked(claim, [text]).findings
+    assert found.detail.startswith(detail)
+
+
 def test_a_value_of_the_question_or_a_title_is_not_accused():
     claim = "Guests pay 12 euros a month."
     assert checked(claim, FACTS, question="I pay 12 euros. Why?").findings == ()

@@ -211,6 +211,27 @@ def test_strong_words_count_only_when_no_near_source_has_one(claim, signal):
     assert getattr(check(Claim(claim), SourceIndex([within])).signals, signal) == 0.0
 
 
+@pytest.mark.parametrize(
+    ("text", "claim", "mismatch"),
+    [
+        (
+            "The train leaves Bonn at 8:15 and arrives in Ulm at 13:05.",
+            "The train departs Bonn at 8:15.",
+            False,
+        ),
+        ("The train arrives in Bonn at 8:15 and stops.", "The train departs Bonn at 8:15.", True),
+        (
+            "The council approved the plan for the bridge.",
+            "The council rejected the plan for the bridge.",
+            True,
+        ),
+    ],
+)
+def test_an_opposite_counts_on_its_own_side_of_a_conjunction(text, claim, mismatch):
+    signals = check(Claim(claim), SourceIndex([Passage("p", text)])).signals
+    assert (signals.negation_mismatch > 0) is mismatch
+
+
 def test_without_passages_every_telling_thing_is_missing():
     signals = check(Claim("Ada Pell paid $84,000 in 2017."), SourceIndex([])).signals
     assert (signals.number_missing, signals.date_missing, signals.name_missing) == (1.0, 1.0, 1.0)

@@ -129,6 +129,19 @@ async def test_a_fabricated_marker_is_taken_out_alone():
 
 
 @pytest.mark.parametrize(
+    ("answer", "released"),
+    [
+        ('<cite id="p9">The mill is old</cite>.', "The mill is old."),
+        ("The mill is old [1, 9].", "The mill is old [1, 9]."),  # it names a passage too
+        ("The mill is old [1][9].", "The mill is old [1]."),
+    ],
+)
+async def test_a_fabricated_marker_leaves_no_tag_and_takes_no_other_along(answer, released):
+    report = await report_on(answer, policy=Redact(fabricated_citations="marker"))
+    assert report.released == released
+
+
+@pytest.mark.parametrize(
     ("options", "expected"),
     [
         ({}, "The mill is old [1]. The bridge is new. The dam is big [2]."),
@@ -188,6 +201,31 @@ async def test_most_citations_cost_no_pass_of_their_own():
     plain = (await report_on("The mill is old.")).work.passes
     assert (await report_on("The mill is old [1].")).work.passes == plain
     assert (await report_on("The mill is old [9].")).work.passes == plain
+
+
+RIVALS = (
+    ("The shop closes at 6 pm [2].", "The shop closes at 6 pm.", "The shop closes at 8 pm."),
+    (
+        "The Basic plan costs 9 euros [2].",
+        "The Basic plan costs 9 euros a month.",
+        "The Pro plan costs 19 euros a month.",
+    ),
+    ("Bonn lies on the Rhine [2].", "Bonn lies on the Rhine.", "Dresden lies on the Elbe."),
+    ("The museum opens on Monday [2].", "The museum opens on Monday.", "The library opens on Friday."),
+)
+
+
+@pytest.mark.parametrize(("answer", "right", "cited"), RIVALS)
+@pytest.mark.parametrize("order", [1, -1])
+async def test_a_cited_passage_is_judged_as_if_there_were_no_other(answer, right, cited, order):
+    passages = [Passage("right", right), Passage("cited", cited)][::order]
+    async with Verifier() as verifier:
+        [sentence] = (await verifier.check(answer.replace("[2]", "[cited]"), passages)).sentences
+        [citation] = sentence.citations
+        assert sentence.label is Label.SUPPORTED
+        assert (citation.finding, citation.better) == (CitationFinding.WRONG_PASSAGE, "right")
+        [alone] = (await verifier.check(answer.replace(" [2]", ""), [Passage("cited", cited)])).sentences
+    assert citation.score == pytest.approx(alone.score, abs=0.02)
 
 
 def test_a_part_of_a_claim_keeps_its_own_offsets_and_a_borrowed_subject():
