@@ -87,7 +87,12 @@ def test_running_prose_is_told(code, text):
 
 
 SHORT = {
-    "de": ["Der Turm ist 330 Meter hoch.", "Er wurde 1889 gebaut.", "Köln hat 1,1 Millionen Einwohner."],
+    "de": [
+        "Der Turm ist 330 Meter hoch.",
+        "Er wurde 1889 gebaut.",
+        "Köln hat 1,1 Millionen Einwohner.",
+        "Die Mühle hat keine zwei Räder.",
+    ],
     "fr": ["La tour mesure 330 mètres.", "Elle est très haute.", "Le billet coûte 12 euros."],
     "es": ["La torre mide 330 metros.", "El precio es de 12 euros.", "Fue construida en 1889."],
     "it": ["La torre misura 330 metri.", "Il prezzo è di 12 euro.", "La città ha 3 milioni di abitanti."],
