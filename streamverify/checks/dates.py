@@ -1,53 +1,29 @@
-"""Dates, years, quarters, decades, weekdays and clock times: read out of a text and compared.
+"""Dates, years, quarters, decades, weekdays and clock times: read out of a text.
 
-A date is the set of fields it names. A source backs a date when it names the same fields with the
-same values, in one place or, for the year, in another: "14 March" in a text about 2019.
+Before: any text, of which `clock_times.py` reads the times of day. After: `date.py` compares what is found
+here.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from collections.abc import Iterable
 
-from streamverify.text.words import listed
-from streamverify.types import Span
+from streamverify.checks.clock_times import (
+    ClockTime,
+    behind_date,
+    by_clock,
+    clock_at,
+    half_past,
+    military,
+    noon,
+    quarter_past,
+)
+from streamverify.checks.date import Date, DateKind, DatePool, same, spans
+from streamverify.checks.units import UNITS
+from streamverify.text.words import STOP_WORDS, listed
 
-
-class DateKind(StrEnum):
-    """What a date names, by its finest field."""
-
-    DAY = "day"
-    MONTH = "month"
-    QUARTER = "quarter"
-    YEAR = "year"
-    DECADE = "decade"
-    WEEKDAY = "weekday"
-    TIME = "time"
-
-
-@dataclass(frozen=True, slots=True)
-class Date:
-    """A date or a time of day in a text; `start` and `end` are its offsets."""
-
-    start: int
-    end: int
-    text: str
-    kind: DateKind
-    year: int | None = None
-    """For a decade its first year; for a century (19th century) the first year of it."""
-    month: int | None = None
-    day: int | None = None
-    quarter: int | None = None
-    weekday: int | None = None
-    """Monday is 0."""
-    minute: int | None = None
-    """Minutes after midnight."""
-    half_day: bool = False
-    """Whether `minute` may also be 12 hours later: a clock time without a.m. or p.m."""
-    swapped: bool = False
-    """Whether day and month may be the other way round (02/01/2020)."""
+__all__ = ["Date", "DateKind", "DatePool", "dates", "same", "spans"]
 
 
 _MONTHS = (
@@ -58,14 +34,10 @@ _MONTHS = (
 )  # fmt: skip
 _MONTH_OF = {name: number for number, names in enumerate(_MONTHS, start=1) for name in names}
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_NOONS = {"noon": 720, "midday": 720, "midnight": 0}
-_QUARTERS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "1st": 1, "2nd": 2, "3rd": 3, "4th": 4}
-_HOURS = {
-    word: number
-    for number, word in enumerate(
-        listed("one two three four five six seven eight nine ten eleven twelve"), start=1
-    )
-}
+_QUARTERS = {
+    "first": 1, "second": 2, "third": 3, "fourth": 4, "final": 4, "last": 4,
+    "1st": 1, "2nd": 2, "3rd": 3, "4th": 4,
+}  # fmt: skip
 
 # The next two begin with letters, not with a border of words: the search skips to one of those letters, and
 # whether a word begins there is looked up (`_whole`). No match holds a second place where one could begin.
@@ -82,17 +54,22 @@ _BEFORE_MONTH = re.compile(
     re.IGNORECASE,
 )
 _WORD_LED = re.compile(
-    r"(?:Q[1-4]|Quarter|quarter|Mondays?|Tuesdays?|Thursdays?|Wednesdays?|Fridays?|Saturdays?|Sundays?"
-    r"|Half past|half past|Noon|noon|Midday|midday|Midnight|midnight|o['’]clock)\b"
+    r"(?:Q[1-4]|FY|Quarter|quarter|Mondays?|Tuesdays?|Thursdays?|Wednesdays?|Fridays?|Saturdays?|Sundays?"
+    r"|Half past|half past|Noon|noon|Midday|midday|Midnight|midnight|o['’]clock)(?:\b|(?<=FY)(?=\d))"
 )
-_ORDINAL_BEFORE = re.compile(r"\b(first|second|third|fourth|1st|2nd|3rd|4th)[ -]$")
-_PAST = re.compile(r" (past|to) ([a-z]+|\d{1,2})\b")
-_HOUR = re.compile(r" ([a-z]+|\d{1,2})\b")
-_HOUR_BEFORE = re.compile(r"\b([a-z]+|\d{1,2}) $", re.IGNORECASE)
-_YEAR_AFTER = re.compile(r"(?:\s+(?:of\s+)?(?:fiscal\s+)?|[-/ ])(1[0-9]\d\d|20\d\d)\b")
+_ORDINAL_BEFORE = re.compile(
+    r"\b(first|second|third|fourth|final|last|1st|2nd|3rd|4th)[ -](?:fiscal |calendar )?$", re.IGNORECASE
+)
+_YEAR_AFTER = re.compile(
+    r"(?:\s+(?:of\s+)?(?:(?:fiscal|the)\s+)?(?:year\s+)?(?:FY\s?)?|[-/ ])(1[0-9]\d\d|20\d\d)\b"
+)
+_FISCAL = re.compile(r"(?:\s|\s?['’])?(?P<from>20\d\d|\d\d)(?:\s?[-–/]\s?(?P<to>20\d\d|\d\d))?(?!\w|[.,]\d)")
 _NUMBER = re.compile(r"\d+")
 _ISO = re.compile(
     r"(?P<year>[12]\d{3})-(?P<month>0[1-9]|1[0-2])(?:-(?P<day>0[1-9]|[12]\d|3[01]))?(?![\d-]\d|\d)"
+)
+_YEAR_FIRST = re.compile(
+    r"(?P<year>[12]\d{3})/(?P<month>0?[1-9]|1[0-2])/(?P<day>0?[1-9]|[12]\d|3[01])(?![\d/])"
 )
 _SLASHED = re.compile(r"(?P<a>\d{1,2})(?P<sep>[/.])(?P<b>\d{1,2})(?P=sep)(?P<year>\d{4}|\d\d)(?![\d/])")
 _YEAR_RANGE = re.compile(
@@ -100,15 +77,29 @@ _YEAR_RANGE = re.compile(
 )
 _YEAR = re.compile(r"(?P<year>1[0-9]\d\d|20\d\d)(?P<decade>['’]?s\b)?(?![\w%/]|[.,:]\d|-\d{3,})")
 _CENTURY = re.compile(r"(?P<n>\d{1,2})(?:st|nd|rd|th)[ -][Cc]entury\b")
-_CLOCK = re.compile(
-    r"(?P<h>[01]?\d|2[0-4])(?:[:.h](?P<m>[0-5]\d))?\s?(?P<half>[ap])\.?\s?m\b\.?"
-    r"|(?P<h24>[01]?\d|2[0-4]):(?P<m24>[0-5]\d)(?::[0-5]\d)?(?!\d|:)",
-    re.IGNORECASE,
-)
 _YEAR_PREFIX = re.compile(r"\b(?:mid|pre|post|early|late)-$", re.IGNORECASE)
 _COUNTED = re.compile(
     r"\s(?!(?:season|series|census|elections?|games|olympics|is|was|has|years)\b)[a-z]{3,}s\b"
 )
+_UNIT_BEHIND = re.compile(r"\s?([^\W\d_]+)(?![\w'’])")
+_ALSO_MEASURED = frozenset(listed("m g l t percent hours hrs minutes mins ms days weeks"))
+"""Units of one small letter, of shares and of time that seldom follow a year as words (in 1998 seconds)."""
+_MEASURED = frozenset({
+    name
+    for name, unit in UNITS.items()
+    if name in _ALSO_MEASURED
+    or (
+        unit.dimension
+        in {"length", "area", "volume", "mass", "bytes", "watts", "watt hours", "hertz", "volts", "amperes",
+            "pressure", "joules"}
+        and len(name) > 1
+        and name not in STOP_WORDS
+        and (name != name.lower() or len(name) == 2 or name.endswith("s") or name == "feet")
+    )
+})  # fmt: skip
+"""Names of units of a thing: a number with one of them behind it is no year, whatever stands before it."""
+_SHORT_YEAR = re.compile(r"(?P<year>\d\d)(?P<decade>s\b)?(?![\w%/'’]|[.,:]\d|-\d|\s(?:per\s?cent|%))")
+_APOSTROPHE = re.compile(r"(?:^|[\s(–—-])['’‘]$")
 _YEAR_LEAD = re.compile(
     r"(?:\b(?:in|since|by|of|from|until|till|to|during|before|after|around|circa|c\.|between|and|for"
     r"|years?|early|mid|late|through|fiscal|calendar|FY|the)[\s-]|[(\[–—,;-]\s?)$",
@@ -174,55 +165,72 @@ def _word_led(text: str) -> Iterable[Date]:
         word = match[0].lower()
         if (day := word.removesuffix("s")) in _DAYS:
             yield Date(start, end, match[0], DateKind.WEEKDAY, weekday=_DAYS.index(day))
-        elif word in _NOONS:
-            yield Date(start, end, match[0], DateKind.TIME, minute=_NOONS[word])
-        elif word.endswith("clock"):
-            hour = _HOUR_BEFORE.search(text, max(start - 8, 0), start)
-            yield from _by_hour(text, hour.start(1), end, hour[1], 0) if hour else ()
-        elif word == "half past":
-            hour = _HOUR.match(text, end)
-            yield from _by_hour(text, start, hour.end(), hour[1], 30) if hour else ()
+        elif moment := _spoken(text, word, start, end):
+            yield _time(text, moment)
+        elif word == "fy":
+            yield from _fiscal(text, start, end)
         else:
             yield from _quarter(text, match)
 
 
+def _spoken(text: str, word: str, start: int, end: int) -> ClockTime | None:
+    """The time of day that a lowered word tells together with those around it."""
+    if word.endswith("clock"):
+        return by_clock(text, start, end)
+    if word == "half past":
+        return half_past(text, start, end)
+    return quarter_past(text, start, end) if word == "quarter" else noon(word, start)
+
+
+def _time(text: str, moment: ClockTime) -> Date:
+    start, end, minute, half_day = moment
+    return Date(start, end, text[start:end], DateKind.TIME, minute=minute, half_day=half_day)
+
+
+def _fiscal(text: str, start: int, end: int) -> list[Date]:
+    """The years of FY24, FY 2024 and FY2023/24: of two, both, since firms name theirs after either."""
+    match = _FISCAL.match(text, end)
+    if match is None:
+        return []
+    first = int(match["from"]) % 100 + 2000
+    found = [Date(start, match.end("from"), text[start : match.end("from")], DateKind.YEAR, first)]
+    if match["to"]:
+        last = int(match["to"]) % 100 + 2000
+        found.append(Date(*match.span("to"), match["to"], DateKind.YEAR, last))
+    return found
+
+
 def _quarter(text: str, match: re.Match[str]) -> Iterable[Date]:
-    """A quarter of a year ("Q3 2021", "third quarter") or of an hour ("quarter to four")."""
+    """A quarter of a year ("Q3 2021", "third quarter")."""
     start, end = match.span()
-    past = _PAST.match(text, end)
-    if past:
-        return _by_hour(text, start, past.end(), past[2], 15 if past[1] == "past" else -15)
-    ordinal = _ORDINAL_BEFORE.search(text, max(start - 8, 0), start)
+    ordinal = _ORDINAL_BEFORE.search(text, max(start - 17, 0), start)
     told = match[0][1:] if match[0][0] == "Q" and match[0][1:].isdecimal() else ""
     if not told and not ordinal:
         return []
-    number = int(told) if told else _QUARTERS[ordinal[1]] if ordinal else 0
+    number = int(told) if told else _QUARTERS[ordinal[1].lower()] if ordinal else 0
     year = _YEAR_AFTER.match(text, end)
+    if ordinal and not year and ordinal[1].lower() in {"final", "last"}:
+        return []  # the one before this one, or of a game
     start, end = ordinal.start() if ordinal else start, year.end() if year else end
     return [
         Date(start, end, text[start:end], DateKind.QUARTER, int(year[1]) if year else None, quarter=number)
     ]
 
 
-def _by_hour(text: str, start: int, end: int, name: str, offset: int) -> list[Date]:
-    hour = _HOURS.get(name.lower()) or (int(name) if name.isdecimal() else 0)
-    if not 1 <= hour <= 24:
-        return []
-    minute = (hour * 60 + offset) % 1440
-    return [Date(start, end, text[start:end], DateKind.TIME, minute=minute, half_day=True)]
-
-
 def _digit_led(text: str) -> Iterable[Date]:
     """Dates that begin with a digit; every number is looked at once, by the readings in order."""
+    timed = -1  # where the last time of day ended
     for number in _NUMBER.finditer(text):
         start, end = number.span()
         readings = _READINGS.get(end - start, ())
-        if not readings or _within_word(text, start):
+        joined = timed == start - 1 and text[timed] == "-"  # 9:00-17:00
+        if not readings or (_within_word(text, start) and not joined):
             continue
         for read in readings:
             found = read(text, start)
             if found:
                 yield from found
+                timed = found[-1].end if found[-1].minute is not None else -1
                 break
 
 
@@ -241,7 +249,17 @@ def _iso(text: str, start: int) -> list[Date]:
         return []
     day = int(match["day"]) if match["day"] else None
     kind = DateKind.DAY if day else DateKind.MONTH
-    return [Date(start, match.end(), match[0], kind, int(match["year"]), int(match["month"]), day)]
+    date = Date(start, match.end(), match[0], kind, int(match["year"]), int(match["month"]), day)
+    moment = behind_date(text, match.end()) if day else None
+    return [date, _time(text, moment)] if moment else [date]
+
+
+def _year_first(text: str, start: int) -> list[Date]:
+    match = _YEAR_FIRST.match(text, start)
+    if match is None:
+        return []
+    year, month, day = (int(match[name]) for name in ("year", "month", "day"))
+    return [Date(start, match.end(), match[0], DateKind.DAY, year, month, day)]
 
 
 def _slashed(text: str, start: int) -> list[Date]:
@@ -259,18 +277,31 @@ def _slashed(text: str, start: int) -> list[Date]:
 
 
 def _clock(text: str, start: int) -> list[Date]:
-    match = _CLOCK.match(text, start)
-    if match is None:
+    moment = clock_at(text, start)
+    return [_time(text, moment)] if moment else []
+
+
+def _military(text: str, start: int) -> list[Date]:
+    moment = military(text, start)
+    return [_time(text, moment)] if moment else []
+
+
+def _short_year(text: str, start: int) -> list[Date]:
+    """A year or a decade of which an apostrophe takes the century's place: '98, the '90s.
+
+    Years up to '29 are taken for this century's; a decade may be any century's.
+    """
+    match = _SHORT_YEAR.match(text, start)
+    if match is None or _APOSTROPHE.search(text, max(start - 2, 0), start) is None:
         return []
-    if match["h24"]:
-        minute = int(match["h24"]) % 24 * 60 + int(match["m24"])
-        half_day = minute < 13 * 60 and not match["h24"].startswith("0")
-        return [Date(start, match.end(), match[0], DateKind.TIME, minute=minute, half_day=half_day)]
-    hour = int(match["h"])
-    if not 1 <= hour <= 12:
+    year = int(match["year"]) + (1900 if int(match["year"]) >= 30 else 2000)
+    first, end = start - 1, match.end()
+    if match["decade"]:
+        decade = Date(first, end, text[first:end], DateKind.DECADE, year, open_century=True)
+        return [decade] if year % 10 == 0 else []
+    if _YEAR_LEAD.search(text, max(first - 12, 0), first) is None or _counted(text, end):
         return []
-    minute = hour % 12 * 60 + int(match["m"] or 0) + (720 if match["half"] in "pP" else 0)
-    return [Date(start, match.end(), match[0], DateKind.TIME, minute=minute)]
+    return [Date(first, end, text[first:end], DateKind.YEAR, year)]
 
 
 def _century(text: str, start: int) -> list[Date]:
@@ -282,7 +313,7 @@ def _century(text: str, start: int) -> list[Date]:
 
 def _range(text: str, start: int) -> list[Date]:
     match = _YEAR_RANGE.match(text, start)
-    if match is None:
+    if match is None or _measured(text, match.end()):
         return []
     first = int(match["from"])
     last = int(match["to"]) if len(match["to"]) == 4 else first - first % 100 + int(match["to"])
@@ -299,90 +330,24 @@ def _year(text: str, start: int) -> list[Date]:
     year = int(match["year"])
     if match["decade"]:
         return [Date(start, match.end(), match[0], DateKind.DECADE, year)] if year % 10 == 0 else []
+    if _measured(text, match.end()):
+        return []
     told = _YEAR_LEAD.search(text, max(start - 12, 0), start) is not None
-    if told or (year >= 1500 and not _COUNTED.match(text, match.end())):
+    if told or (year >= 1500 and not _counted(text, match.end())):
         return [Date(start, match.end(), match[0], DateKind.YEAR, year)]
     return []
 
 
+def _counted(text: str, end: int) -> bool:
+    """Whether a number that ends there counts things: 1998 people or 2,048 MB, and no year."""
+    return _COUNTED.match(text, end) is not None or _measured(text, end)
+
+
+def _measured(text: str, end: int) -> bool:
+    unit = _UNIT_BEHIND.match(text, end)
+    return unit is not None and unit[1] in _MEASURED
+
+
 _SHORT = (_slashed, _clock, _century)
-_READINGS = {1: _SHORT, 2: _SHORT, 4: (_iso, _range, _year)}
+_READINGS = {1: _SHORT, 2: (*_SHORT, _short_year), 4: (_iso, _year_first, _military, _range, _year)}
 """How to read dates that begin with a number of so many digits."""
-
-
-def spans(found: Sequence[Date]) -> list[Span]:
-    """Where the dates stand, for `quantities(skip=…)`."""
-    return [Span(date.start, date.end) for date in found]
-
-
-def same(claim: Date, source: Date) -> bool:
-    """Whether the source names everything the claim names, with the same values.
-
-    A source may be finer (14 March 2019 for March 2019), never coarser.
-    """
-    if claim.minute is not None or source.minute is not None:
-        return _same_time(claim, source)
-    if claim.weekday is not None:
-        return claim.weekday == source.weekday
-    if claim.kind is DateKind.DECADE:
-        width = 100 if "century" in claim.text.lower() else 10
-        return source.year is not None and claim.year is not None and 0 <= source.year - claim.year < width
-    if claim.year is not None and (claim.year != source.year or source.kind is DateKind.DECADE):
-        return False
-    if claim.quarter is not None:
-        in_quarter = source.month is not None and (source.month + 2) // 3 == claim.quarter
-        return in_quarter or claim.quarter == source.quarter
-    return _same_day(claim, source)
-
-
-def _same_day(claim: Date, source: Date) -> bool:
-    if claim.month is None:
-        return True
-    orders = [(source.day, source.month)]
-    if source.swapped or claim.swapped:
-        orders.append((source.month, source.day))
-    return any(claim.month == month and claim.day in {None, day} for day, month in orders)
-
-
-def _same_time(claim: Date, source: Date) -> bool:
-    if claim.minute is None or source.minute is None:
-        return False
-    difference = abs(claim.minute - source.minute)
-    return difference == 0 or (difference == 720 and (claim.half_day or source.half_day))
-
-
-class DatePool:
-    """The dates of some source texts, ready to be asked for one."""
-
-    def __init__(self, found: Iterable[Date]) -> None:
-        self.dates = tuple(found)
-        self._years = {date.year for date in self.dates if date.year is not None}
-        self._by_field: dict[tuple[str, int], list[Date]] = {}
-        for date in self.dates:
-            for field in _fields(date):
-                self._by_field.setdefault(field, []).append(date)
-
-    def holds(self, claim: Date) -> bool:
-        """Whether the sources name this date, in one place or with the year in another."""
-        if any(same(claim, source) for source in self._candidates(claim)):
-            return True
-        if claim.year is None or claim.year not in self._years or claim.kind is DateKind.YEAR:
-            return False
-        partial = replace(claim, year=None)
-        return any(source.year is None and same(partial, source) for source in self._candidates(partial))
-
-    def _candidates(self, claim: Date) -> Iterable[Date]:
-        """The dates that share the claim's rarest field."""
-        if claim.kind is DateKind.DECADE or claim.swapped or claim.half_day or claim.quarter is not None:
-            return self.dates
-        found = [self._by_field.get(field, []) for field in _fields(claim)]
-        if claim.minute is not None:
-            return self.dates
-        return min(found, key=len, default=[])
-
-
-def _fields(date: Date) -> list[tuple[str, int]]:
-    named = [("year", date.year), ("month", date.month), ("day", date.day), ("weekday", date.weekday)]
-    if date.swapped:
-        named += [("month", date.day), ("day", date.month)]
-    return [(name, value) for name, value in named if value is not None]

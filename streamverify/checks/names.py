@@ -8,17 +8,21 @@ counts as found: the check looks for names from nowhere, not for wrong spellings
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from streamverify.checks.index import SourceView
-from streamverify.checks.units import unit_named
+from streamverify.checks.units import UNITS, unit_named
 from streamverify.text.sentence_ends import opens_sentence
 from streamverify.text.words import STOP_WORDS, fold, listed, stem, strip_possessive
 
 _BEGINNING = 5
 """Letters of a beginning that a name and its adjective share."""
+_ONE = r"United (?:States(?: of America)?|Kingdom|Nations|Arab Emirates)\b"
+"""Words that are one name, though some of them alone are none."""
 _TOKEN = re.compile(
     r"--?[A-Za-z][\w-]+"  # an option of a command line
+    rf"|{_ONE}"
     r"|[^\W\d_][\w'’]*(?:[-./_@:&+#]+\w+)*(?:\(\))?"  # words, joined ones included
     r"|\d[\w.-]*"  # 4x4, 2.0-beta, and plain numbers, which are no names
 )
@@ -26,6 +30,25 @@ _IDENTIFIER = re.compile(r"[_@]|\(\)$|\w\.\w|[A-Za-z][-./]?\d|\d[A-Za-z]|[a-z][A
 _HYPHEN_NUMBER = re.compile(r"^(?:\d+|[a-z]+)(?:-[a-z]+)+$")
 _ORDINAL = re.compile(r"^\d+(?:st|nd|rd|th|s)$")
 _UNIT_TAIL = re.compile(r"^\d+(?:[.,]\d+)*[A-Za-zµ°%]{1,3}$")
+_OF_A_DATE = re.compile(
+    r"^(?:Q[1-4](?:[-/](?:FY)?\d{2,4})?|(?:CY|FY)(?:\d{2,4}(?:[-/]\d{2,4})?)?|\d{4}-\d\d-\d\dT\d.*)$"
+)
+"""Q4, FY2023/24 and 2016-04-12T14 are compared as dates."""
+_PART = re.compile(rf"{_ONE}|[^\W_][\w'’]*(?:\.[^\W_]\w*)*")
+_SIMPLE = re.compile(r"[^\W_][\w'’.]*")
+_DOTTED = re.compile(r"^(?:[A-Z]\.)+[A-Z]$")
+_SYMBOL = re.compile(
+    r"^(?:[numµμkMGTP]?(?:Wh?|Wp|Ah?|Hz|V|J|Pa|eV|B|b|bps|Sv|Bq|mol|cal|N|Nm)|[KMGT]iB|[KMGT]?B|dBA?|mmHg)"
+    r"(?:/(?:h|s|m|kg|km|l|L|day|year|min))?$"
+)
+_ROMAN = re.compile(r"^X{0,3}(?:IX|IV|V?I{0,3})$")
+_ROMAN_DIGITS = {"i": 1, "v": 5, "x": 10}
+_NUMBER_WORDS = (
+    "", "", *listed("two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen")
+)  # fmt: skip
+_UMLAUTS = {ord(letter): f"{base}e" for letter, base in zip("äöüÄÖÜ", "aouAOU", strict=True)}
+_DIGRAPH = re.compile("([aou])e")
+_AMERICA = re.compile(r"\bU\.?S\b|\bUSA\b|\bAmerica")
 _PARTICLES = frozenset(listed("of the and for de la le du van von der den di da al bin el y e &"))
 _COMMON = frozenset(
     listed("""
@@ -35,6 +58,8 @@ _COMMON = frozenset(
     sir
     yes no ok e.g i.e etc vs am pm a.m p.m north south east west northern southern eastern western english
     internet earth moon sun god bible state states government act law section chapter article figure table
+    fyi asap tl dr tl;dr nb n.b ps p.s q&a faq faqs aka tba tbc tbd btw imo imho iirc afaik rsvp diy
+    fy utc gmt
     """)
 )
 """Capitalised by rule, or so common that their absence from a source says nothing."""
@@ -47,7 +72,9 @@ _DEMONYMS = {
     "chinese": "china", "german": "germany", "thai": "thailand", "american": "us usa america states",
     "us": "american america u.s u.s.a usa", "usa": "american america us u.s", "u.s":
         "american america us usa",
-    "uk": "britain british kingdom", "eu": "europe european", "european": "europe eu", "uae": "emirates",
+    "uk": "britain british kingdom", "united kingdom": "uk britain british", "united nations": "un",
+    "united arab emirates": "uae emirates", "bc": "bce", "bce": "bc", "ad": "ce", "ce": "ad",
+    "eu": "europe european", "european": "europe eu", "uae": "emirates",
 }  # fmt: skip
 
 
@@ -60,6 +87,8 @@ class Name:
     text: str
     identifier: bool = False
     """Its form says that it is a name, wherever it stands."""
+    wider: str = ""
+    """This name and those that "and" joins to it: the long form of one acronym may hold an "and"."""
 
 
 def names(text: str) -> tuple[Name, ...]:
@@ -68,7 +97,7 @@ def names(text: str) -> tuple[Name, ...]:
     for match in _TOKEN.finditer(text):
         token = match[0].rstrip("-./:&'’")
         start, end = match.start(), match.start() + len(token)
-        if not token:
+        if not token or _OF_A_DATE.match(token) or _is_symbol(text, token, start):
             continue
         if _is_identifier(token):
             found.append(Name(start, end, token, identifier=True))
@@ -78,7 +107,25 @@ def names(text: str) -> tuple[Name, ...]:
                 found[-1] = Name(before.start, end, text[before.start : end])
             else:
                 found.append(Name(start, end, token))
-    return tuple(found)
+    return tuple(_widened(text, found))
+
+
+def _widened(text: str, found: list[Name]) -> list[Name]:
+    """The names, each that stands beside an "and" with its neighbour's words."""
+    joined = [text[one.end : other.start] == " and " for one, other in pairwise(found)]
+    before, after = [False, *joined], [*joined, False]
+    return [
+        replace(name, wider=text[found[place - before[place]].start : found[place + after[place]].end])
+        for place, name in enumerate(found)
+    ]
+
+
+def _is_symbol(text: str, token: str, start: int) -> bool:
+    """Whether a token names a unit: kWh anywhere, kWp behind a figure."""
+    if len(token) > 1 and token in UNITS:
+        return True
+    figure = text[max(start - 2, 0) : start].rstrip("\u00a0 -")
+    return figure[-1:].isdecimal() and not token.isupper() and _SYMBOL.match(token) is not None
 
 
 def _is_identifier(token: str) -> bool:
@@ -88,7 +135,7 @@ def _is_identifier(token: str) -> bool:
         return False
     if token.count("/") and not re.search(r"[\d_.]", token) and not token.startswith("/"):
         return False  # and/or
-    if token.lower().rstrip(".") in {"e.g", "i.e", "a.m", "p.m", "u.s", "u.k", "u.s.a", "d.c", "ph.d"}:
+    if _DOTTED.match(token) or token.lower().rstrip(".") in {"e.g", "i.e", "a.m", "p.m", "ph.d"}:
         return False
     return _IDENTIFIER.search(token) is not None
 
@@ -97,7 +144,7 @@ def _is_name(text: str, token: str, start: int) -> bool:
     folded = strip_possessive(fold(token))
     if folded in _COMMON or folded in STOP_WORDS or (len(token) == 1):
         return False
-    if token.isupper() and len(token) > 1:
+    if (token.isupper() and len(token) > 1) or " " in token:
         return True
     return not opens_sentence(text, start) or _next_capitalised(text, start + len(token))
 
@@ -122,17 +169,16 @@ def missing(name: Name, view: SourceView) -> list[tuple[int, int]]:
         return [] if _holds_identifier(name.text, view) else [(name.start, name.end)]
     parts = [
         (match[0], name.start + match.start(), name.start + match.end())
-        for match in re.finditer(r"[^\W_][\w'’]*(?:\.[^\W_]\w*)*", name.text)
+        for match in _PART.finditer(name.text)
     ]
+    befores = ["", *(part for part, _, _ in parts)]
     absent = [
         (start, end)
-        for part, start, end in parts
-        if fold(part) not in _PARTICLES and not _holds_word(part, view)
+        for before, (part, start, end) in zip(befores, parts, strict=False)
+        if fold(part) not in _PARTICLES
+        and not (_holds_word(part, view) or _holds_numbered(before, part, view))
     ]
-    if not absent:
-        return []
-    initials = "".join(part[0] for part, _, _ in parts if part[0].isupper()).lower()
-    if len(initials) > 1 and initials in view.words:
+    if not absent or _holds_initials(name.text, 2, view) or _holds_initials(name.wider, 3, view):
         return []
     if re.sub(r"[\W_]+", "", fold(name.text)) in view.words:
         return []  # Wi-Fi and wifi
@@ -141,14 +187,79 @@ def missing(name: Name, view: SourceView) -> list[tuple[int, int]]:
     return [] if len(parts) > 1 and absent == [first] else absent
 
 
+def _holds_initials(text: str, least: int, view: SourceView) -> bool:
+    """Whether the sources have the acronym of these words; one like "us" must stand there as an acronym."""
+    initials = "".join(word[0] for word in _SIMPLE.findall(text) if word[0].isupper())
+    if len(initials) < least or fold(initials) not in view.words:
+        return False
+    if fold(initials) not in STOP_WORDS:
+        return True
+    dotted = r"\.?".join(initials)
+    return _written(re.compile(rf"\b{dotted}\b"), view)
+
+
+def _written(pattern: re.Pattern[str], view: SourceView) -> bool:
+    return any(pattern.search(source.text) for source in view.sources)
+
+
+def _reads(folded: str, view: SourceView) -> bool:
+    return any(folded in source for source in view.folded)
+
+
+def _holds_numbered(before: str, part: str, view: SourceView) -> bool:
+    """Whether a Roman number stands behind the same word in the sources as a figure or a word: Apollo 11."""
+    value = _roman(part) if before and part.isupper() else 0
+    if value < 2:
+        return False
+    numbers = "|".join([str(value), *_NUMBER_WORDS[value : value + 1]])
+    pattern = re.compile(rf"\b{re.escape(strip_possessive(fold(before)))}\s(?:{numbers})\b")
+    return any(pattern.search(source) for source in view.folded)
+
+
+def _roman(part: str) -> int:
+    """The value of a Roman number up to 39; 0 of anything else."""
+    if _ROMAN.match(part) is None:
+        return 0
+    digits = [_ROMAN_DIGITS[letter] for letter in part.lower()]
+    return sum(
+        -digit if digit < after else digit for digit, after in zip(digits, [*digits[1:], 0], strict=True)
+    )
+
+
+def _holds_spelling(part: str, view: SourceView) -> bool:
+    """Whether the sources write the word otherwise: without its apostrophe, or ue for ü."""
+    folded = strip_possessive(fold(part))
+    if {folded.replace("'", ""), fold(part.translate(_UMLAUTS))} & view.words:
+        return True
+    collapsed = _DIGRAPH.sub(r"\1", folded)
+    if collapsed != folded and collapsed in view.words:
+        return any(not source.text.isascii() for source in view.sources)
+    return any("'" in word and word.replace("'", "") == folded for word in view.by_prefix(folded[:1]))
+
+
 def _holds_word(part: str, view: SourceView) -> bool:
     folded = strip_possessive(fold(part))
     if folded in view.words or folded in STOP_WORDS or folded in _COMMON or stem(folded) in view.stems:
         return True
+    return _holds_alias(part, folded, view) or _holds_beginning(part, folded, view)
+
+
+def _holds_alias(part: str, folded: str, view: SourceView) -> bool:
+    """Whether the sources have other names of the word: an acronym's expansion, a land's people."""
     bare = folded.replace(".", "")
     if bare in view.words or any(other in view.words for other in _DEMONYMS.get(bare, "").split()):
         return True
-    if _is_acronym(part) and (bare.rstrip("s") in view.words or _expands(bare, view)):
+    if bare in {"us", "usa"} and _reads("united states", view):
+        return True
+    return _is_acronym(part) and (bare.rstrip("s") in view.words or _expands(bare, view))
+
+
+def _holds_beginning(part: str, folded: str, view: SourceView) -> bool:
+    """Whether the sources have the word in another spelling or form; of several words, all in a row."""
+    if " " in folded:
+        america = folded.startswith("united states") and _written(_AMERICA, view)
+        return america or _reads(folded.removesuffix(" of america"), view)
+    if _holds_spelling(part, view):
         return True
     # Norway and Norwegian, Canada and Canadian: an adjective keeps most of the name.
     return len(folded) >= _BEGINNING and any(
@@ -172,13 +283,15 @@ def _expands(acronym: str, view: SourceView) -> bool:
 
 def _holds_identifier(text: str, view: SourceView) -> bool:
     folded = strip_possessive(fold(text)).strip("-").removesuffix("()")
-    if folded in view.words or any(folded in source for source in view.folded):
+    if folded in view.words or _reads(folded, view):
         return True
     pieces = [piece for piece in re.split(r"[\W_]+", folded) if piece]
     if folded[0] == "v" and folded[1:2].isdecimal():
-        return any(folded[1:] in source for source in view.folded)
+        return _reads(folded[1:], view)
     joined = "".join(pieces)
     if joined in view.words:
         return True
+    if folded.isalpha() and (stem(folded) in view.stems or _holds_spelling(folded, view)):
+        return True  # McDonalds and OBrien
     # Wi-Fi and wifi, e-mail and email; a hyphenated word is found when its parts are.
     return len(pieces) > 1 and all(piece in view.words or stem(piece) in view.stems for piece in pieces)

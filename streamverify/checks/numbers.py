@@ -23,8 +23,42 @@ _DERIVED_FROM = 40
 """Most that are multiplied and divided, too: of many numbers something would always fit."""
 
 
+_CONVERTED_SHARE = 0.05
+"""The same between a share (one third) and a per cent, which is mostly written without decimals."""
+_CONVERTED_JOINED = 0.0075
+"""The same for what is written in two units: who says 6 ft 2 in has measured to the inch."""
+_SCALES = {"celsius": (1.0, 0.0), "kelvin": (1.0, -273.15), "fahrenheit": (5 / 9, -160 / 9)}
+"""By scale of temperature what a degree is in Celsius, and where its zero stands."""
+
 Range: TypeAlias = tuple[float, float]
 """The smallest and the largest value."""
+Kind: TypeAlias = tuple[str, bool]
+"""A dimension, and whether the unit is metric."""
+Written: TypeAlias = tuple[float, bool]
+"""How a number was written: what its unit is worth, and whether a smaller one was joined to it."""
+
+
+class Accepted(NamedTuple):
+    """Which numbers of one kind are as good as a claim's, in the base unit."""
+
+    written: Written | None
+    """How the claim's own is written; None where that makes no difference."""
+    same: Range
+    """Written alike, or anyhow."""
+    converted: Range
+    """Written in another unit: what was converted was rounded to the digits of the claim."""
+    joined: Range
+    """The same where either is written in two units."""
+
+    def range_of(self, written: Written) -> Range:
+        """The range for a source's number written so."""
+        if self.written is None or written == self.written:
+            return self.same
+        return self.joined if written[1] or self.written[1] else self.converted
+
+
+def _anyhow(allowed: Range) -> Accepted:
+    return Accepted(None, allowed, allowed, allowed)
 
 
 class Allowance(NamedTuple):
@@ -32,8 +66,8 @@ class Allowance(NamedTuple):
 
     values: Range | None
     """Of a number without a unit: values as written, whatever their unit."""
-    bases: Mapping[tuple[str, bool], Range]
-    """Of one with a unit: by dimension and whether it is metric, in the base unit."""
+    bases: Mapping[Kind, Accepted]
+    """Of one with a unit: by its kind."""
 
 
 class QuantityPool:
@@ -41,16 +75,18 @@ class QuantityPool:
 
     def __init__(self, found: Iterable[Quantity]) -> None:
         self.quantities = tuple(found)
-        self._bases: dict[tuple[str, bool], list[float]] = {}
+        self._bases: dict[Kind, dict[Written, list[float]]] = {}
         self._raw: list[float] = []
         for quantity in self.quantities:
             for reading in quantity.readings:
-                self._bases.setdefault((reading.dimension, reading.metric), []).append(reading.base)
-                self._raw.append(reading.value)
+                alike = self._bases.setdefault((reading.dimension, reading.metric), {})
+                alike.setdefault((reading.factor, reading.joined), []).append(reading.base)
+                self._raw.append(abs(reading.value))
         if len(self._raw) > 1:  # most pools are of one number, of which there is one to each in a text
             self._raw.sort()
-            for values in self._bases.values():
-                values.sort()
+            for alike in self._bases.values():
+                for values in alike.values():
+                    values.sort()
 
     def holds(self, quantity: Quantity) -> bool:
         """Whether some source number equals this one, within what its wording allows."""
@@ -63,7 +99,11 @@ class QuantityPool:
     def _holds(self, allowed: Allowance) -> bool:
         if allowed.values is not None:
             return _any_between(self._raw, *allowed.values)
-        return any(_any_between(self._bases.get(kind, ()), *wanted) for kind, wanted in allowed.bases.items())
+        return any(
+            _any_between(values, *wanted.range_of(written))
+            for kind, wanted in allowed.bases.items()
+            for written, values in self._bases.get(kind, {}).items()
+        )
 
 
 def as_good(quantity: Quantity, allowed: Iterable[Allowance]) -> bool:
@@ -73,9 +113,12 @@ def as_good(quantity: Quantity, allowed: Iterable[Allowance]) -> bool:
 
 def _within(reading: NumberReading, allowed: Allowance) -> bool:
     if allowed.values is not None:
-        return allowed.values[0] <= reading.value <= allowed.values[1]
+        return allowed.values[0] <= abs(reading.value) <= allowed.values[1]
     wanted = allowed.bases.get((reading.dimension, reading.metric))
-    return wanted is not None and wanted[0] <= reading.base <= wanted[1]
+    if wanted is None:
+        return False
+    low, high = wanted.range_of((reading.factor, reading.joined))
+    return low <= reading.base <= high
 
 
 def allowances(quantity: Quantity) -> tuple[Allowance, ...]:
@@ -88,20 +131,40 @@ def _allowance(quantity: Quantity, reading: NumberReading) -> Allowance:
     dimension, metric = reading.dimension, reading.metric
     if not dimension:
         return Allowance((low, high), {})
-    factor = reading.base / reading.value if reading.value else 1.0
+    half, far = min(_step(quantity, reading) or 1.0, 1.0) / 2, abs(reading.value) * _CONVERTED
+    rounding = min(half, far) if dimension != "ratio" else _of_share(half, reading)
+    fine = max(min(half, far), abs(reading.value) * _CONVERTED_JOINED)
+    written = reading.factor, reading.joined
+
+    def around(slack: float) -> Range:
+        return (low - slack) * reading.factor, (high + slack) * reading.factor
+
     bases = {
-        (dimension, metric): (low * factor, high * factor),
-        # A bare number in a table or a list ("Margin (%): 12.5") leaves its unit elsewhere.
-        ("", True): (low, high),
-        (dimension, not metric): (low * factor * (1 - _CONVERTED), high * factor * (1 + _CONVERTED)),
+        (dimension, metric): Accepted(written, around(0.0), around(rounding), around(rounding)),
+        # A bare number in a table or a list ("Margin (%): 12.5") leaves its unit elsewhere, and has no sign.
+        ("", True): _anyhow((low, high) if reading.value >= 0 else (-high, -low)),
+        (dimension, not metric): Accepted(written, around(far), around(far), around(fine)),
     }
-    if dimension == "celsius":
-        degrees = reading.value * 1.8 + 32
-        bases["fahrenheit", False] = degrees - 1, degrees + 1
-    elif dimension == "fahrenheit":
-        degrees = (reading.value - 32) / 1.8
-        bases["celsius", True] = degrees - 0.6, degrees + 0.6
+    if dimension in _SCALES:
+        bases |= _on_other_scales(dimension, low - half, high + half)
     return Allowance(None, bases)
+
+
+def _of_share(half: float, reading: NumberReading) -> float:
+    """What a per cent may differ from a share: half of its last digit; a share half a per cent."""
+    return min(half * min(reading.factor, 0.01) / reading.factor, abs(reading.value) * _CONVERTED_SHARE)
+
+
+def _on_other_scales(scale: str, low: float, high: float) -> dict[Kind, Accepted]:
+    """The temperatures from `low` to `high` on every other scale."""
+    degree, zero = _SCALES[scale]
+    return {
+        (other, other != "fahrenheit"): _anyhow(
+            ((low * degree + zero - its_zero) / its_degree, (high * degree + zero - its_zero) / its_degree)
+        )
+        for other, (its_degree, its_zero) in _SCALES.items()
+        if other != scale
+    }
 
 
 def bounds(quantity: Quantity, reading: NumberReading) -> tuple[float, float]:
@@ -110,20 +173,25 @@ def bounds(quantity: Quantity, reading: NumberReading) -> tuple[float, float]:
     "About" allows half of the last digit written and 5 %, at most a quarter; "over" and "under" the
     number itself and half as much beyond it; a magnitude (1.2 million) half of its last digit.
     """
-    first = quantity.readings[0].value
     value = reading.value
-    step = min(quantity.step * abs(value / first if first else 1.0), abs(value))
+    step = min(_step(quantity, reading), abs(value))
     tiny = abs(value) * _EXACT + 1e-12
     if quantity.hedge is Hedge.ABOUT:
         slack = min(max(step / 2, abs(value) * 0.05), abs(value) / 4)
         return value - slack - tiny, value + slack + tiny
     if quantity.hedge is Hedge.OVER:
-        return value - tiny, value * 1.5 + tiny
+        return value - tiny, value + abs(value) / 2 + tiny
     if quantity.hedge is Hedge.UNDER:
-        return value / 1.5 - tiny, value + tiny
+        return value - abs(value) / 3 - tiny, value + tiny
     if quantity.rounded and step < abs(value):
         return value - step / 2 - tiny, value + step / 2 + tiny
     return value - tiny, value + tiny
+
+
+def _step(quantity: Quantity, reading: NumberReading) -> float:
+    """What the last digit written is worth in this reading of the number."""
+    first = quantity.readings[0].value
+    return quantity.step * abs(reading.value / first if first else 1.0)
 
 
 def _any_between(values: Sequence[float], low: float, high: float) -> bool:
@@ -215,13 +283,20 @@ def _lands(date: Date, start: Date, months: float) -> bool:
 
 def _reach(quantity: Quantity, reading: NumberReading) -> tuple[float, float]:
     """Smallest and largest result of arithmetic, in the dimension's base unit, that is this number."""
-    factor = reading.base / reading.value if reading.value else 1.0
-    low, high = (bound * factor for bound in bounds(quantity, reading))
+    low, high = (bound * reading.factor for bound in bounds(quantity, reading))
     return low - abs(low) * 1e-4, high + abs(high) * 1e-4
 
 
 def _combined(pool: Sequence[Quantity], dimension: str) -> list[float]:
-    own = [q.readings[0].base for q in pool if q.readings[0].dimension == dimension and not q.implied]
+    certain = dimension in {"", "ratio"}  # of other kinds a second reading is as likely: pounds, degrees
+    own = [
+        reading.base
+        for q in pool
+        if not q.implied
+        for reading in [r for r in (q.readings[:1] if certain else q.readings) if r.dimension == dimension][
+            :1
+        ]
+    ]
     results = [
         sum(parts)
         for count in (2, 3, 4)

@@ -20,6 +20,26 @@ _MORE_GROUPS = re.compile(r"(?:[ \u00a0\u2009\u202f'’.,]\d{2,3}(?!\d))*+")
 _PREFIXES = frozenset({"mid", "sub", "non", "pre", "post", "early", "late", "under", "over"})
 
 
+_SIGN = re.compile(r"(?:(?<![^\s(\[\"“'~≈:=/,–])[-−–]|\b(?:minus|negative) )$", re.IGNORECASE)
+"""A minus before a figure. One that stands behind a letter or a figure makes a range: 5-10, HR-14."""
+_AFTER_A_FIGURE = re.compile(r"[\d°CF%]\s$")
+"""What stands before a dash that is one of a range, though set like a minus: 5 –10."""
+_BELOW_ZERO = re.compile(r"\s+below (?:zero|0)\b", re.IGNORECASE)
+
+
+def sign_before(text: str, start: int) -> int:
+    """Where the minus of the figure that starts here stands; `start` itself where it has none."""
+    sign = _SIGN.search(text, max(start - 9, 0), start)
+    if sign is None or _AFTER_A_FIGURE.search(text, max(sign.start() - 2, 0), sign.start()):
+        return start
+    return sign.start()
+
+
+def below_zero(text: str, end: int) -> bool:
+    """Whether "below zero" follows here."""
+    return _BELOW_ZERO.match(text, end) is not None
+
+
 def numeral_at(text: str, start: int) -> tuple[str, int]:
     """The numeral that starts with this digit, and where it ends; empty where it is a key or a hash."""
     match = _DIGITS.match(text, start)

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from streamverify.checks.hedges import hedged
+from streamverify.checks.joined import join, marked
 from streamverify.checks.number_words import MAGNITUDES, NUMBER_WORDS, RUN, Spelled, spelled
-from streamverify.checks.numerals import in_name, numeral_at, step_of, values_of
+from streamverify.checks.numerals import below_zero, in_name, numeral_at, sign_before, step_of, values_of
 from streamverify.checks.quantity import NumberReading, Quantity
 from streamverify.checks.units import (
     BETWEEN,
@@ -43,7 +44,17 @@ _OF_MANY = re.compile(
     r"(?:[\s-]+(?:of[\s-]+)?an?)?[\s-]+(thousand|million|billion|trillion)\b", re.IGNORECASE
 )
 """Behind a share that is a number of its own: half a million."""
+_OUT_OF = re.compile(
+    r" (?:in|out of)(?: every)? (\d{1,3}|two|three|four|five|six|seven|eight|nine|ten|twenty|hundred)\b"
+)
+"""Behind a number that is a share: one in three, 4 out of 5."""
 _OF_A = re.compile(r"[\s-]an?\b|[\s-]of an?\b", re.IGNORECASE)
+_DEGREES = re.compile(
+    r"\s?([CF])(?![\w/+#&'’-])|\s(K)(?=\s*$|[.,;:)]|\s(?:and|or|to|in|at|for|while|when|is|was)\b)"
+)
+"""A bare letter that may be a scale of temperature, or a grade; K stands for thousands before a noun."""
+_LETTERS = {"C": ("celsius", True), "F": ("fahrenheit", False), "K": ("kelvin", True)}
+_SIGNED = frozenset({"celsius", "fahrenheit"})
 _JOINED = re.compile(r"\s?(?:-|–|—|−|to|and|or|,|up to|through|/)\s?(?:up to )?$")
 _IMPLIED = {
     "hourly": (1.0, "hour"), "daily": (1.0, "day"), "nightly": (1.0, "day"), "weekly": (1.0, "week"),
@@ -72,8 +83,6 @@ def quantities(text: str, *, skip: Sequence[Span] = (), hedges: bool = True) -> 
         hedges: whether to look for "about", "at least" and the like; of sources they are not asked.
     """
     found = [*_in_digits(text), *_in_words(text)]
-    if hedges:
-        found = [hedged(text, quantity) for quantity in found]
     found.sort(key=lambda quantity: (quantity.start, quantity.implied, -quantity.end))
     kept: list[Quantity] = []
     end = 0
@@ -85,7 +94,8 @@ def quantities(text: str, *, skip: Sequence[Span] = (), hedges: bool = True) -> 
         if quantity.start >= end and quantity.end <= barrier.start:
             kept.append(quantity)
             end = quantity.end
-    return tuple(_share_units(text, kept))
+    read = _share_units(text, join(text, kept))
+    return tuple(hedged(text, quantity) for quantity in read) if hedges else tuple(read)
 
 
 def _in_digits(text: str) -> list[Quantity]:
@@ -111,6 +121,9 @@ def _numeral(text: str, start: int, digits: str) -> Quantity:
     prefix = _currency_before(text, start)
     if in_name(text, start, end, prefix):
         return _within_name(text, start, end, values)
+    whole = marked(text, start, end, values[0])
+    if whole is not None:
+        return whole
     if end < len(text) and text[end] in _VULGAR:
         values, end = [values[0] + _VULGAR[text[end]]], end + 1
     ordinal = _ORDINAL_END.match(text, end)
@@ -176,12 +189,13 @@ def _built(
         after = last
     scaled = [value * scale for value in values]
     if unit is not None:
-        own = [NumberReading(value, value * unit.factor, unit.dimension, unit.metric) for value in scaled]
+        own = [NumberReading.of(value, unit) for value in scaled]
         own += _other_readings(unit, scaled)
     elif share:
         own = [NumberReading(value, value, "ratio") for value in scaled]
     else:
-        own = [NumberReading(value, value) for value in scaled]
+        more, last = _without_unit(text, end, values, letters=bool(digits))
+        own, after = [*(NumberReading(value, value) for value in scaled), *more], max(after, last)
         if magnitude and readings:
             after = max(after, magnitude.end())
     if share and unit is not None:
@@ -201,14 +215,38 @@ def _built(
     )
 
 
+def _without_unit(
+    text: str, end: int, values: Sequence[float], *, letters: bool
+) -> tuple[list[NumberReading], int]:
+    """What else numbers without a unit may be: degrees with a bare letter, shares; and where that ends."""
+    letter = _DEGREES.match(text, end) if letters else None
+    if letter:
+        scale = _LETTERS[letter[0].strip()]
+        return [NumberReading(value, value, *scale) for value in values], letter.end()
+    part = _OUT_OF.match(text, end)
+    if part:
+        whole = _whole_of(part)
+        return [
+            NumberReading(value / whole, value / whole, "ratio") for value in values if 0 < value < whole
+        ], end
+    return [], end
+
+
+def _whole_of(part: re.Match[str]) -> float:
+    """What "in ten" behind a number makes it a share of."""
+    return float(part[1]) if part[1].isdecimal() else spelled(part[1], 0, len(part[1]))[0].value
+
+
 def _other_readings(unit: Unit, values: Sequence[float]) -> list[NumberReading]:
     """What else numbers with this unit may be: bytes counted by 1,024, cents of a dollar or as a decimal."""
     if unit.dimension == "bytes" and unit.factor in BINARY:
-        return [NumberReading(value, value * BINARY[unit.factor], "bytes") for value in values]
+        binary = unit._replace(factor=BINARY[unit.factor])
+        return [NumberReading.of(value, binary) for value in values]
     if unit == unit_named("cents"):
         parts = [NumberReading(value / 100, value / 100, "EUR") for value in values]
-        return [*(NumberReading(value, value / 100, "USD") for value in values), *parts]
-    return []
+        dollars = unit._replace(dimension="USD")
+        return [*(NumberReading.of(value, dollars) for value in values), *parts]
+    return [NumberReading.of(value, UNITS[other]) for other in unit.others for value in values]
 
 
 def _unit(text: str, start: int) -> tuple[Unit | None, str, int]:
@@ -303,28 +341,46 @@ def _of_many(text: str, number: Spelled) -> Spelled:
 
 def _implied(text: str, start: int, end: int, value: float, name: str) -> Quantity:
     unit = UNITS.get(name)
-    reading = (
-        NumberReading(value, value * unit.factor, unit.dimension, unit.metric)
-        if unit
-        else NumberReading(value, value)
-    )
+    reading = NumberReading.of(value, unit) if unit else NumberReading(value, value)
     return Quantity(start, end, text[start:end], (reading,), weak=True, implied=True)
 
 
 def _share_units(text: str, found: list[Quantity]) -> list[Quantity]:
     """Give "3" in "3 to 5 km" its unit: the last number of a range or a list carries it for all."""
-    for index in range(len(found) - 2, -1, -1):
-        here, after = found[index], found[index + 1]
-        if here.noun or here.implied or after.implied or any(reading.dimension for reading in here.readings):
-            continue
-        gap = text[here.end : after.start]
-        lead = next((reading for reading in after.readings if reading.dimension), None)
-        if lead is None or len(gap) > 8 or not _JOINED.match(gap):
-            continue
-        factor = lead.base / lead.value if lead.value else 1.0
-        shared = tuple(
-            NumberReading(reading.value, reading.value * factor, lead.dimension, lead.metric)
-            for reading in here.readings
-        )
-        found[index] = replace(here, readings=(*shared, *here.readings), weak=False)
+    for index in range(len(found) - 1, -1, -1):
+        here = found[index]
+        if index + 1 < len(found):
+            here = _with_unit_of(text, here, found[index + 1])
+        found[index] = _signed(text, here)
     return found
+
+
+def _with_unit_of(text: str, here: Quantity, after: Quantity) -> Quantity:
+    if here.noun or here.implied or after.implied or any(reading.dimension for reading in here.readings):
+        return here
+    gap = text[here.end : after.start]
+    leads = {(lead.dimension, lead.factor): lead for lead in after.readings if lead.dimension}
+    if not leads or len(gap) > 8 or not _JOINED.match(gap):
+        return here
+    shared = tuple(
+        replace(lead, value=reading.value, base=reading.value * lead.factor, joined=False)
+        for lead in leads.values()
+        for reading in here.readings
+    )
+    return replace(here, readings=(*shared, *here.readings), weak=False)
+
+
+def _signed(text: str, quantity: Quantity) -> Quantity:
+    """A temperature with the minus before it, or "below zero" behind it; any other number as it is."""
+    if not any(reading.dimension in _SIGNED for reading in quantity.readings):
+        return quantity
+    start, end = sign_before(text, quantity.start), quantity.end
+    if start == quantity.start and not below_zero(text, end):
+        return quantity
+    readings = tuple(
+        replace(reading, value=-reading.value, base=-reading.base)
+        if reading.dimension in _SIGNED
+        else reading
+        for reading in quantity.readings
+    )
+    return replace(quantity, start=start, end=end, text=text[start:end], readings=readings)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from streamverify.checks.units import Unit
+
 
 class Hedge(StrEnum):
     """How a number is said to stand to the true one."""
@@ -31,6 +33,15 @@ class NumberReading:
     dimension: str = ""
     """Empty where no known unit stands beside the number."""
     metric: bool = True
+    factor: float = 1.0
+    """What one of the unit written is worth in the base unit: tells apart what was converted."""
+    joined: bool = False
+    """Written in two units (6 ft 2 in): what converts it need not round it far."""
+
+    @classmethod
+    def of(cls, value: float, unit: Unit) -> NumberReading:
+        """So many of a unit."""
+        return cls(value, value * unit.factor, unit.dimension, unit.metric, unit.factor)
 
 
 @dataclass(frozen=True, slots=True)

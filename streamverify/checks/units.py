@@ -18,6 +18,8 @@ class Unit(NamedTuple):
     factor: float
     metric: bool = True
     """False for customary units: conversions across the border are rounded in practice."""
+    others: tuple[str, ...] = ()
+    """Units that the same word may stand for as well."""
 
 
 _TABLE: dict[str, dict[float, str]] = {
@@ -72,11 +74,12 @@ _TABLE: dict[str, dict[float, str]] = {
         1e-4: "dl|dL|decilitre|decilitres|deciliter|deciliters",
         1e-3: "l|L|litre|litres|liter|liters",
         1.0: "m³|m3|cubic metre|cubic metres|cubic meter|cubic meters",
-        -0.003785411784: "gallon|gallons|gal",
+        -0.003785411784: "gallon|gallons|gal|US gallon|US gallons|us gallon|us gallons",
+        -0.00454609: "imperial gallon|imperial gallons|UK gallon|UK gallons|uk gallon|uk gallons",
         -0.158987294928: "barrel|barrels|bbl",
     },
     "mass": {
-        1e-9: "µg|μg|mcg|microgram|micrograms",
+        1e-9: "µg|μg|ug|mcg|microgram|micrograms",
         1e-6: "mg|milligram|milligrams|milligramme|milligrammes",
         1e-3: "g|gram|grams|gramme|grammes",
         1.0: "kg|kgs|kilo|kilos|kilogram|kilograms|kilogramme|kilogrammes",
@@ -94,6 +97,7 @@ _TABLE: dict[str, dict[float, str]] = {
         1024.0: "KiB|kibibyte|kibibytes",
         1048576.0: "MiB|mebibyte|mebibytes",
         1073741824.0: "GiB|gibibyte|gibibytes",
+        1099511627776.0: "TiB|tebibyte|tebibytes",
     },
     "watts": {
         1e-3: "mW|milliwatt|milliwatts",
@@ -103,8 +107,8 @@ _TABLE: dict[str, dict[float, str]] = {
         1e9: "GW|gigawatt|gigawatts",
     },
     "watt hours": {
-        1.0: "Wh|watt-hour|watt-hours",
-        1e3: "kWh|kilowatt-hour|kilowatt-hours|kilowatt hours",
+        1.0: "Wh|watt-hour|watt-hours|watt hour|watt hours",
+        1e3: "kWh|kilowatt-hour|kilowatt-hours|kilowatt hour|kilowatt hours",
         1e6: "MWh|megawatt-hour|megawatt-hours|megawatt hours",
         1e9: "GWh|gigawatt-hours|gigawatt hours",
     },
@@ -123,8 +127,11 @@ _TABLE: dict[str, dict[float, str]] = {
         1e3: "kJ|kilojoule|kilojoules",
         4184.0: "kcal|kilocalorie|kilocalories|calories",
     },
-    "celsius": {1.0: "°c|°C|° C|degrees celsius|degree celsius|celsius|degrees centigrade|℃"},
-    "fahrenheit": {-1.0: "°f|°F|° F|degrees fahrenheit|fahrenheit|℉"},
+    "celsius": {
+        1.0: "°c|°C|° C|degrees celsius|degree celsius|celsius|degrees centigrade|℃|degrees c|degree c"
+    },
+    "fahrenheit": {-1.0: "°f|°F|° F|degrees fahrenheit|degree fahrenheit|fahrenheit|℉|degrees f|degree f"},
+    "kelvin": {1.0: "kelvin|kelvins"},
     "degrees": {1.0: "°|degree|degrees"},
     "USD": {1.0: "$|US$|USD|dollar|dollars|US dollars|us dollars|usd|A$|C$|NZ$|HK$|CAD|AUD|bucks"},
     "EUR": {1.0: "€|EUR|euro|euros|eur", 0.01: "cent|cents|¢"},
@@ -136,8 +143,15 @@ _TABLE: dict[str, dict[float, str]] = {
     "crowns": {1.0: "crown|crowns|krona|kronor|kroner|krone|koruna|SEK|NOK|DKK|CZK"},
 }
 
+_ALSO: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("pound", "pounds"), ("lb",)),
+    **dict.fromkeys(("°", "degree", "degrees"), ("°C", "°F")),
+    **dict.fromkeys(("gallon", "gallons", "gal"), ("imperial gallon",)),
+}
+"""Names that stand for units of two kinds: pounds of money or of weight, degrees of whichever scale."""
+
 UNITS: dict[str, Unit] = {
-    name: Unit(dimension, abs(factor), factor > 0)
+    name: Unit(dimension, abs(factor), factor > 0, _ALSO.get(name, ()))
     for dimension, factors in _TABLE.items()
     for factor, names in factors.items()
     for name in names.split("|")

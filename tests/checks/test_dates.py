@@ -10,7 +10,17 @@ from hypothesis import strategies as st
 from streamverify.checks.dates import DateKind, DatePool, dates
 
 days = st.dates(dt.date(1600, 1, 1), dt.date(2099, 12, 31))
-FORMS = ("%d %B %Y", "%d %b %Y", "%B %d, %Y", "%b. %d, %Y", "%Y-%m-%d", "%dth of %B %Y")
+moments = st.tuples(st.integers(1, 24), st.integers(0, 59))
+FORMS = ("%d %B %Y", "%d %b %Y", "%B %d, %Y", "%b. %d, %Y", "%Y-%m-%d", "%Y/%m/%d", "%dth of %B %Y")
+CLOCKS = (
+    "It opens at {hour}.{minute:02} every day.",
+    "It opens at {hour:02}.{minute:02}.",
+    "It opens at {hour:02}{minute:02} hours.",
+    "It opened on 2016-04-12T{hour:02}:{minute:02}:00Z.",
+    "It opened on 2016-04-12T{hour:02}:{minute:02}+02:00.",
+)
+"""Clocks of 24 hours in a sentence."""
+UNITS = ("MB", " MB", " kWh", " km", " metres", " kg", " GHz", " litres", " percent")
 
 
 def backed(claim: str, source: str) -> bool:
@@ -44,6 +54,52 @@ def test_a_time_is_the_same_on_both_clocks(hour, minute):
     assert backed(f"at {hour % 12 or 12}:{minute:02} {half}", f"at {hour:02}:{minute:02} sharp")
 
 
+@given(
+    st.integers(1, 24), st.integers(0, 59), st.integers(1, 24), st.integers(0, 59), st.sampled_from(CLOCKS)
+)
+def test_every_clock_tells_its_own_time_and_no_other(hour, minute, other, others, form):
+    """A time without a.m. or p.m. may be meant on either clock, and one of them is enough."""
+    half = "a.m." if hour % 24 < 12 else "p.m."
+    source = f"It was 12 April 2016, {hour % 12 or 12}:{minute:02} {half}"
+    assert backed(form.format(hour=hour, minute=minute), source)
+    if (hour % 12, minute) != (other % 12, others):
+        assert not backed(form.format(hour=other, minute=others), source)
+
+
+@given(days)
+def test_a_date_time_is_a_date_and_a_time(day):
+    found = dates(f"on {day.isoformat()}T14:30:00.250Z")
+    assert [one.kind for one in found] == [DateKind.DAY, DateKind.TIME]
+    assert found[0].end == found[1].start
+
+
+@given(
+    st.integers(1000, 2099),
+    st.sampled_from(UNITS),
+    st.sampled_from(["", "in ", "of ", "from ", "a total of "]),
+    st.sampled_from([".", ", then", " of it"]),
+)
+def test_a_number_with_a_unit_is_no_year_whatever_stands_before_it(number, unit, lead, rest):
+    assert dates(f"{lead}{number}{unit}{rest}") == ()
+
+
+@given(st.integers(1930, 1999), st.integers(1930, 1999), st.sampled_from(["'", "’", "‘"]))
+def test_an_apostrophe_stands_for_the_century(year, other, mark):
+    assert backed(f"founded in {mark}{year % 100:02}", f"in {other}") == (year == other)
+    decade = year // 10 * 10
+    assert backed(f"in the late {mark}{decade % 100}s", f"in the {other // 10 * 10}s") == (
+        decade == other // 10 * 10
+    )
+
+
+@given(st.integers(2001, 2098), st.integers(2001, 2098))
+def test_a_fiscal_year_is_its_year(year, other):
+    for form in (f"FY{year}", f"FY{year % 100:02}", f"FY {year}", f"fiscal year {year}"):
+        assert backed(f"in {form}", f"in fiscal year {other}") == (year == other)
+        assert backed(f"in fiscal year {other}", f"in {form}") == (year == other)
+    assert backed(f"in fiscal {year + 1}", f"In FY{year}/{(year + 1) % 100:02} it grew.")
+
+
 @given(st.text(max_size=200))
 def test_dates_are_in_order_without_overlap_and_their_text_stands_at_their_span(text):
     found = dates(text)
@@ -66,6 +122,15 @@ def test_dates_are_in_order_without_overlap_and_their_text_stands_at_their_span(
         ("at 20:30", "at 8:30 pm"),
         ("at half past three", "at 15:30"),
         ("at noon", "at 12 p.m."),
+        ("open from 10.00 to 17.00", "open 10 am to 5 pm"),
+        ("open 10.00–17.00 daily", "open 10 am to 5 pm"),
+        ("open from 1000 to 1700 hours", "open 10 am to 5 pm"),
+        ("open 9:00-17:00", "from 9 am to 5 pm"),
+        ("in the '20s", "in the 1920s"),
+        ("in the 1920s", "the roaring '20s"),
+        ("in Q4 FY2016", "in the final quarter of fiscal year 2016"),
+        ("in Q4/2016", "in the last quarter of 2016"),
+        ("First quarter of 2016", "Q1 2016"),
         ("on Wednesday", "open on Wednesdays"),
         ("since May", "the fee rose on 1 May 2020"),
         ("the founder left in 1998", "1998 saw the founder leave"),
@@ -85,6 +150,10 @@ def test_the_same_date_in_another_form_is_backed(claim, source):
         ("at 9 p.m.", "at 9 a.m."),
         ("on Wednesday", "on Thursday"),
         ("on 14 March 2019", "on 14 May. The year 2018."),
+        ("open from 10.00 to 18.00", "open 10 am to 5 pm"),
+        ("open 9:00-18:00", "from 9 am to 5 pm"),
+        ("in the '20s", "in the 1930s"),
+        ("in Q4 FY2016", "in the third quarter of fiscal year 2016"),
     ],
 )
 def test_another_date_is_not_backed(claim, source):
@@ -92,7 +161,25 @@ def test_another_date_is_not_backed(claim, source):
 
 
 @pytest.mark.parametrize(
-    "text", ["You may go.", "May I ask?", "1,412 people", "8848 m", "version 2020.1", "$2000", "4:3"]
+    "text",
+    [
+        "You may go.",
+        "May I ask?",
+        "1,412 people",
+        "8848 m",
+        "version 2020.1",
+        "$2000",
+        "4:3",
+        "the price rose from 10.50 to 12.25",
+        "the stock opened at 10.50 and closed at 12.25",
+        "it opens at 2.50 euros",
+        "it closed at 17.50 %",
+        "it starts at 3.20 seconds",
+        "open for 1700 hours a year",
+        "up to 1500 hours",
+        "'98 people'",
+        "the last quarter",
+    ],
 )
 def test_what_only_looks_like_a_date_is_none(text):
     assert dates(text) == ()

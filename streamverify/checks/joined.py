@@ -1,0 +1,93 @@
+"""Numbers written in two units, a larger and a smaller one: 6 ft 2 in, 6'2", 5 lb 3 oz, 2h 15m.
+
+Before: `quantities.py` read both parts, or the figures of the first. After: they are one number, in the
+smaller unit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+
+from streamverify.checks.quantity import NumberReading, Quantity
+from streamverify.checks.units import UNITS
+
+_FEET_AND_INCHES = re.compile(
+    r"['’′](?:\s?(\d\d?(?:\.\d{1,3})?)\s?(?:[\"″”]|['’′]{2})|(\d\d?)(?![\w'’′]|[.,]\d))"
+)
+_HOURS_AND_MINUTES = re.compile(r"\s?h(?:rs?)?\s?(\d\d?)\s?m(?:ins?)?\b")
+_MINUTES_AND_SECONDS = re.compile(r"\s?m(?:ins?)?\s?(\d\d?)\s?s(?:ecs?)?\b")
+_MARKED = (
+    (_FEET_AND_INCHES, "ft", "inch", 9.0),
+    (_HOURS_AND_MINUTES, "h", "min", 999.0),
+    (_MINUTES_AND_SECONDS, "min", "s", 999.0),
+)
+"""What follows a first figure, the units of both, and how many of the larger there may be."""
+_BEGINS_MARKED = frozenset("'’′hm ")
+_GAP = re.compile(r"[ \u00a0-]|,? and |, ")
+_LISTED = frozenset({"seconds", "months", "USD", "EUR", "GBP"})
+"""Kinds, beside customary measures, whose parts are joined by "and" or a comma, too."""
+_INCH = re.compile(r"\s?(?:in\b\.?|[\"″”])")
+_ENDS_FEET = re.compile(r"(?:[- ](?:ft|foot|feet))$", re.IGNORECASE)
+_NOTHING_MORE = re.compile(r"\s?(?:$|[.,;:)](?!\d)|tall\b|high\b|and\b)")
+
+
+def marked(text: str, start: int, end: int, value: float) -> Quantity | None:
+    """The number whose first figure stands here, if a mark or a letter joins a second to it (6'2", 2h15m)."""
+    if text[end : end + 1] not in _BEGINS_MARKED or text[max(start - 2, 0) : start].rstrip().endswith("°"):
+        return None
+    for pattern, larger, smaller, most in _MARKED:
+        more = pattern.match(text, end)
+        if more and value <= most and value.is_integer():
+            one, other = (
+                NumberReading.of(value, UNITS[larger]),
+                NumberReading.of(float(more[more.lastindex or 1]), UNITS[smaller]),
+            )
+            whole = _whole(one, other)
+            if whole is not None:
+                return Quantity(start, more.end(), text[start : more.end()], (whole,))
+    return None
+
+
+def join(text: str, found: Sequence[Quantity]) -> list[Quantity]:
+    """The quantities of a text, with each smaller part joined to the larger one right before it."""
+    joined: list[Quantity] = []
+    for quantity in found:
+        whole = _joined(text, joined[-1], quantity) if joined else None
+        if whole is None:
+            joined.append(quantity)
+        else:
+            joined[-1] = whole
+    return joined
+
+
+def _joined(text: str, one: Quantity, other: Quantity) -> Quantity | None:
+    gap = text[one.end : other.start] if other.start - one.end <= 6 else ""
+    if not gap or one.implied or other.implied or not _GAP.fullmatch(gap):
+        return None
+    end, parts = other.end, other.readings
+    if not parts[0].dimension and _ENDS_FEET.search(one.text):
+        inch = _INCH.match(text, end)
+        if not inch and gap != "-" and not (len(gap) == 1 and _NOTHING_MORE.match(text, end)):
+            return None
+        end = inch.end() if inch else end
+        parts = tuple(NumberReading.of(part.value, UNITS["inch"]) for part in parts)
+    for large, small in product(one.readings, parts):
+        whole = _whole(large, small)
+        if whole is not None and (len(gap) == 1 or not large.metric or large.dimension in _LISTED):
+            return Quantity(one.start, end, text[one.start : end], (whole,), step=min(other.step, 1.0))
+    return None
+
+
+def _whole(large: NumberReading, small: NumberReading) -> NumberReading | None:
+    """Both as one number in the smaller unit; None where they are not parts of one."""
+    if not large.dimension or (large.dimension, large.metric) != (small.dimension, small.metric):
+        return None
+    if not large.value.is_integer() or not 0 <= small.base < large.factor or not large.value:
+        return None
+    if large.dimension in {"ratio", "bytes"}:
+        return None
+    value = (large.base + small.base) / small.factor
+    return replace(small, value=value, base=large.base + small.base, joined=True)
