@@ -93,16 +93,28 @@ def asks(question: Callable[..., Sequence[object] | None]) -> Callable[..., None
 
 
 @contextmanager
-def opened(records: str) -> Iterator[Database]:
-    """Records that are there: a question must not make an empty file."""
+def opened(records: str, *, empty: bool = False) -> Iterator[Database]:
+    """Records that are there: a question must make neither a file nor tables.
+
+    Args:
+        records: as `--records` names them.
+        empty: whether tables may be made where there are none, since something is added.
+    """
     from streamverify.errors import UsageError  # noqa: PLC0415 - loads pydantic
     from streamverify.records import Database  # noqa: PLC0415 - an extra
 
     database = Database(records)
     if not database.exists:
         raise UsageError(f"there are no records at {database.name}")
-    with usable(database), database:
-        yield database
+    with usable(database):
+        if not empty and not database.holds_records:
+            database.close()
+            raise UsageError(
+                f"{database.name} holds no records: name the database that Records or serve --records "
+                "wrote, or make its tables with streamverify audit upgrade"
+            )
+        with database:
+            yield database
 
 
 @contextmanager

@@ -38,7 +38,7 @@ def add(
     if name is not None and len(runs) > 1:
         raise UsageError("--name is the name of one run: give one")
     read = [(path, Run.read(path)) for path in runs]  # all of them, before anything is added
-    with opened(records) as database:
+    with opened(records, empty=True) as database:
         for path, run in read:
             identity, new = add_run(database, name or path.stem, run.digest, run.aggregates, text=run.text())
             if not new:

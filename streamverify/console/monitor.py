@@ -48,7 +48,7 @@ def drift(
     """Say whether answers come about as they did, and whether promises made of them still hold.
 
     Exit status: 0; 1 when a distribution drifted, scores are no probabilities any more, or a guarantee is
-    broken; 2 for bad input.
+    broken; 2 for bad input, and when the reference holds no answers, since then nothing was compared.
     """
     from streamverify.calibration import Calibration  # noqa: PLC0415 - loads pydantic
     from streamverify.files.jsonl import json_text  # noqa: PLC0415 - as above
@@ -172,14 +172,20 @@ def files(
 
 
 def answers_of_runs(records: str, runs: Sequence[str], window: str | None, tenant: str) -> list[list[Answer]]:
-    """The recorded answers of each run, in a stretch of time or at any time."""
+    """The recorded answers of each run, in a stretch of time or at any time; a run without any is refused."""
+    from streamverify.errors import UsageError  # noqa: PLC0415 - loads pydantic
     from streamverify.monitor.moments import ends_from  # noqa: PLC0415 - an extra
     from streamverify.monitor.traffic import Window  # noqa: PLC0415 - as above
 
     ends = (datetime.fromtimestamp(0, UTC), datetime.now(UTC)) if window is None else ends_from(window)
     asked = Window(*ends)
     with opened(records) as database:
-        return [_traffic(database, tenant, None, run).answers(asked) for run in runs]
+        found = {run: _traffic(database, tenant, None, run).answers(asked) for run in runs}
+    for run, answers in found.items():
+        if not answers:
+            when = "" if window is None else f" in {window}"
+            raise UsageError(f"no recorded answers of run {run!r}{when}")
+    return [found[run] for run in runs]
 
 
 def _summed(database: Database) -> bool:

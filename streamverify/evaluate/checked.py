@@ -5,6 +5,7 @@ Before: a dataset, a gates file, a baseline. After: an exit status, or a failed 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -39,6 +40,8 @@ class Checked:
     gates: tuple[GateResult, ...] = ()
     comparison: Comparison | None = None
     allow_errors: bool = False
+    notes: tuple[str, ...] = ()
+    """What was asked for and had nothing to be held against."""
 
     @property
     def failed(self) -> bool:
@@ -71,21 +74,24 @@ def checked(
 
     Arguments are those of `evaluate` and `compare`; an `evaluator` takes the place of `evaluate` and its
     `verifier`. A run that the baseline cannot be set beside is written to `rescue`, unless that is the
-    baseline's own file: what was measured is not lost.
+    baseline's own file: what was measured is not lost. Rules for a baseline that is not there are told as a
+    warning of the logger `streamverify`, and stand in the result's notes.
 
     Raises:
-        UsageError: as `evaluate`, `read_gates` and `compare`. Caller.
+        UsageError: as `evaluate`, `read_gates` and `compare`; or all that is asked is to be no worse than a
+            baseline, and there is none. Caller.
         ModelError: the model cannot be loaded. Operator.
     """
     asked = read_gates(gates) if isinstance(gates, str | Path) else gates
     before = Run.read(baseline) if isinstance(baseline, str | Path) else baseline
+    notes = _left_out(asked, gates) if before is None else ()
     wanted = list(metrics) if metrics is not None else ([] if pack is not None else list(usual(cases)))
     bundle = pack_named(pack) if isinstance(pack, str) else pack
     known = {one if isinstance(one, str) else one.name for one in wanted}
     extra = [] if asked is None else [one for one in asked.metrics if one not in known and not _of_pack(one)]
     run = (evaluator or partial(evaluate, verifier=verifier))(
         cases,
-        metrics=[*wanted, *extra] or None,
+        metrics=[*wanted, *extra],
         pack=bundle,
         policy=policy,
         embedder=embedder,
@@ -107,7 +113,17 @@ def checked(
                 raise
             run.write(rescue)
             raise UsageError(f"{error}; the run itself is in {rescue}") from error
-    return Checked(run, results, compared, allow_errors)
+    return Checked(run, results, compared, allow_errors, notes)
+
+
+def _left_out(asked: Gates | None, source: Path | str | Gates | None) -> tuple[str, ...]:
+    """What is told, here too, of rules that need a baseline."""
+    if asked is None:
+        return ()
+    note = asked.unheld("the gates" if isinstance(source, Gates) else source)
+    if note:
+        logging.getLogger("streamverify").warning("%s", note)
+    return (note,) if note else ()
 
 
 def _same(one: Path, other: Path) -> bool:
@@ -191,6 +207,7 @@ def message(found: Checked) -> str:
             told += [f"and {len(why) - SHOWN} more"]
         told += [""]
     told += [str(result) for result in found.gates]
+    told += found.notes
     if found.comparison is not None:
         told += ["", "against the baseline", *lines(found.comparison)]
     told += ["", f"{found.run.header.cases} cases", *table(found.run), *stages(found.run)]

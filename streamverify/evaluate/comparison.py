@@ -103,8 +103,14 @@ class Comparison:
 
     @property
     def failed(self) -> bool:
-        """Whether a metric is worse than allowed, or too many cases fail that passed."""
-        return any(one.failed for one in self.differences.values()) or self.too_many_failures
+        """Whether a metric is worse than allowed or was to be compared and is not, or too many cases fail."""
+        worse = any(one.failed for one in self.differences.values())
+        return worse or bool(self.owed) or self.too_many_failures
+
+    @property
+    def owed(self) -> Mapping[str, str]:
+        """Critical metrics that are not compared, and why: what was asked for by name is no pass by that."""
+        return {name: why for name, why in self.not_comparable.items() if name in self.rules.critical}
 
     @property
     def too_many_failures(self) -> bool:
@@ -119,6 +125,7 @@ class Comparison:
             "newly_failing": list(self.newly_failing),
             "newly_passing": list(self.newly_passing),
             "not_comparable": dict(self.not_comparable),
+            "critical_not_compared": sorted(self.owed),
             "unpaired": list(self.unpaired),
         }
 
@@ -246,8 +253,8 @@ def _difference(
     share = rules.critical.get(name, rules.max_drop)
     if isinstance(before, NotComputed) or isinstance(after, NotComputed):
         gap = NotComputed("no case has a figure in both runs")
-        # What neither run could compute for any case cannot have become worse.
-        status: Status = "not computed" if had else "passed"
+        # What neither run could compute for any case cannot have become worse; asked for by name, it is owed.
+        status: Status = "not computed" if had or name in rules.critical else "passed"
         return Difference(name, gap, gap, gap, gap, len(both), lost, share, gap, gap, status)
     drop = before - after if record.higher_is_better else after - before
     allowed = share if rules.absolute else share * abs(before)
@@ -255,7 +262,8 @@ def _difference(
     one = Difference(
         name, before, after, after - before, interval, len(both), lost, allowed, p, p, "passed", better=better
     )
-    if len(lost) > (1 - rules.min_coverage) * len(had):
+    # Divided as gates do it: 1 - 0.9 is a little less than the tenth that may be lost.
+    if len(both) / len(had) < rules.min_coverage:
         detail = f"{len(lost)} cases that had a figure have none now: {_some(lost, 5)}"
         return replace(one, status="not computed", detail=detail)
     return one if drop <= allowed + 1e-12 else _failed(one, values)
@@ -332,12 +340,18 @@ def _adjusted(found: Mapping[str, Difference]) -> dict[str, Difference]:
 
 def lines(comparison: Comparison) -> list[str]:
     """The comparison in lines: one a metric, then the cases."""
-    width = max(len(name) for name in comparison.differences)
+    width = max(len(name) for name in (*comparison.differences, *comparison.owed))
     told = [
         f"{one.status:<20}  {name:<{width}}  {shown(one.before)} -> {shown(one.after)}  {one}"
         for name, one in comparison.differences.items()
     ]
-    told += [f"not compared: {name}: {why}" for name, why in comparison.not_comparable.items()]
+    owed = comparison.owed
+    told += [
+        f"{'not computed':<20}  {name:<{width}}  critical, and not compared: {why}"
+        for name, why in owed.items()
+    ]
+    left = [one for one in comparison.not_comparable.items() if one[0] not in owed]
+    told += [f"not compared: {name}: {why}" for name, why in left]
     if comparison.newly_failing:
         allowed = f" ({comparison.rules.new_failures} allowed)"
         names = _some(comparison.newly_failing)

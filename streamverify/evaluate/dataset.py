@@ -15,7 +15,8 @@ from pathlib import Path
 
 from streamverify.errors import UsageError
 from streamverify.evaluate.case import Case
-from streamverify.evaluate.rows import read_cases, recording_of
+from streamverify.evaluate.recordings import recording_of
+from streamverify.evaluate.rows import read_cases
 from streamverify.files.jsonl import encodable
 from streamverify.types import Passage
 
@@ -113,6 +114,12 @@ def read_dataset(
     def every(tell: Callable[[str], None] | None = None) -> Iterator[Case]:
         return (case for case in read_cases(file, warn=tell) if _selected(case, wanted))
 
+    # Reads no further than the first case that fits: a file without any is told of as such below.
+    if wanted and next(every(), None) is None and next(read_cases(file), None) is not None:
+        asked = " and ".join(f"{name}={value!r}" for name, value in wanted.items())
+        raise UsageError(
+            f"{path}: there is no case to evaluate with {asked}: change --where, or leave it out"
+        )
     chosen: frozenset[str] | None = None
     if limit is not None:
         chosen = _sample([case.id for case in every()], limit, seed)

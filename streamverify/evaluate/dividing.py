@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from math import isfinite
+from math import fsum, isfinite
 from pathlib import Path
 
 from streamverify.errors import InputFileError, UsageError
@@ -21,6 +21,9 @@ from streamverify.evaluate.dataset import read_dataset
 from streamverify.evaluate.rows import read_cases
 from streamverify.files.jsonl import json_object
 from streamverify.files.written import write_whole
+
+SLACK = 1e-9
+"""Above 1 that shares may add up to: written as decimals, those of a whole may miss it by a rounding."""
 
 
 def sample(path: Path, count: int, *, seed: int, to: Path) -> int:
@@ -40,18 +43,21 @@ def split(path: Path, parts: Mapping[str, float], *, seed: int, to: Path) -> dic
 
     Args:
         path: the dataset.
-        parts: name to share, each above 0; they need not add up to 1.
+        parts: name to share, each above 0, together 1 at most; what they leave goes to them in proportion.
         seed: which rows go where; equal seeds give equal parts, whatever the order of the rows.
         to: folder, made if need be.
 
     Raises:
         InputFileError: a row is not a case. Caller.
-        UsageError: a part stays empty as too many rows share passages, or nothing can be written. Caller.
+        UsageError: the parts are none, one stays empty as too many rows share passages, or nothing can be
+            written. Caller.
     """
     shares = parts.values()
     sound = len(parts) >= 2 and min(shares) > 0 and isfinite(sum(shares))
     if not sound or not all(name.isidentifier() for name in parts):
         raise UsageError("name at least two parts, each with a share above 0: train=0.8,test=0.2")
+    if (whole_share := fsum(shares)) > 1 + SLACK:
+        raise UsageError(f"the shares of the parts add up to {whole_share:.9g}: they may be 1 at most")
     groups = sorted(together(path), key=lambda ids: _drawn(seed, min(ids)))
     if not groups:
         raise InputFileError(path, "there is no case to divide")

@@ -23,6 +23,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from streamverify.errors import UsageError
 from streamverify.evaluate.records import Record
 from streamverify.evaluate.result import CaseResult
 from streamverify.evaluate.run import Run
@@ -90,6 +91,22 @@ class Gates:
         inner = (name for gates in self.categories.values() for name in gates)
         return tuple(dict.fromkeys([*self.everywhere, *inner]))
 
+    def unheld(self, source: object = "the gates") -> str:
+        """What to tell of rules for a baseline where there is none; empty where none are left out.
+
+        Args:
+            source: where they stand, for messages.
+
+        Raises:
+            UsageError: there is no gate beside them, so that nothing would be asked. Caller.
+        """
+        if not self.metrics:
+            raise UsageError(f"{source}: holds no gate, only rules for a baseline: name one with --baseline")
+        # The least coverage is asked of gates too.
+        left = [name for name in BaselineRules.model_fields if name in self.baseline.model_fields_set]
+        names = ", ".join(name for name in left if name != "min_coverage")
+        return f"{source}: [baseline] {names} left out: name a baseline with --baseline" if names else ""
+
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
@@ -122,7 +139,7 @@ def read_gates(path: Path | str) -> Gates:
 
 def _some_gates(found: Mapping[str, Any]) -> Gates:
     gates = gates_from(found)
-    if not gates.everywhere and not any(gates.categories.values()) and "baseline" not in found:
+    if not gates.metrics and not found.get("baseline"):
         raise WrongPlaceError("gates", "holds no gate: nothing would be asked, and everything would pass")
     return gates
 

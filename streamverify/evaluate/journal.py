@@ -13,7 +13,7 @@ import json
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -28,8 +28,8 @@ from streamverify.evaluate.records import FORMAT, CaseRecord, Header
 from streamverify.evaluate.result import CaseResult, Shelf
 from streamverify.types import Report
 
-JOURNAL = b'{"journal"'
-"""How a journal begins."""
+JOURNAL, DONE = b'{"journal"', b'{"done"'
+"""How a journal begins, and its last line."""
 
 
 class Journal:
@@ -78,7 +78,7 @@ class Journal:
             if known is None:
                 known = _start(line, self.path)
                 _refuse_other(known, first, self.path)
-            elif b'"done"' not in line[:20]:
+            elif not line.startswith(DONE):
                 result = self._taken(line, offset, number)
                 self.results[result.number] = result
             else:
@@ -182,19 +182,23 @@ def read_journal(path: Path) -> tuple[Header, tuple[CaseResult, ...]]:
     """What a finished journal holds.
 
     Raises:
-        InputFileError: it is none, or not finished. Caller.
+        InputFileError: it is none, not finished, or has lost cases. Caller.
     """
     results: dict[int, CaseResult] = {}
     shelf = Shelf()
     header: Header | None = None
-    done = False
+    done: bytes | None = None
     try:
         with path.open("rb") as file:
             for number, offset, line in _whole_lines(file, path):
                 if header is None:
                     header = Header.model_validate(_start(line, path)["header"])
-                elif b'"done"' in line[:20]:
-                    done = True
+                elif done is not None:
+                    raise InputFileError(
+                        path, "stands behind the line that says all cases are done", line=number
+                    )
+                elif line.startswith(DONE):
+                    done = line
                 else:
                     load = partial(_read, path, offset, len(line))
                     try:
@@ -206,12 +210,29 @@ def read_journal(path: Path) -> tuple[Header, tuple[CaseResult, ...]]:
         raise InputFileError(path, f"cannot be read: {error.strerror or error}") from None
     except ValidationError as error:
         raise InputFileError(path, f"not a journal: {_short(error)}", line=1) from None
-    if header is None or not done:
+    if header is None or done is None:
         found = len(results)
         raise InputFileError(
             path, f"the evaluation was not finished ({found} cases done); run it again to go on"
         )
+    _refuse_incomplete(path, header, results, done)
     return header, tuple(results[number] for number in sorted(results))
+
+
+def _refuse_incomplete(path: Path, header: Header, numbers: Collection[int], done: bytes) -> None:
+    problem = header.incomplete(numbers)
+    if not problem and _count(done) != len(numbers):
+        problem = f"its last line does not say that {len(numbers)} cases are done"
+    if problem:
+        raise InputFileError(path, f"lines were changed or lost: {problem}; run it again to fill it up")
+
+
+def _count(line: bytes) -> object:
+    """How many cases the last line says are done; None where it says nothing."""
+    try:
+        return json.loads(line)["done"]
+    except (ValueError, RecursionError):
+        return None
 
 
 def _escaped(text: str) -> str:

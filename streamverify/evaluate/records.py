@@ -5,6 +5,7 @@ Before: `run.py` and `journal.py` write. After: they read.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -59,6 +60,20 @@ class Header(Record):
     """Name and digest of the pack; empty without one."""
     embedder: str = ""
     judge: str = ""
+
+    def incomplete(self, numbers: Collection[int]) -> str:
+        """What is wrong with the cases that a file holds beside this header; empty where they are all there.
+
+        Without those that fail, what is left could pass every gate.
+
+        Args:
+            numbers: of the cases, as the file has them.
+        """
+        held = len(set(numbers))
+        if held == len(numbers) == self.cases:
+            return ""
+        twice = len(numbers) - held
+        return f"it holds {held} of {self.cases} cases" + (f", {twice} of them twice" if twice else "")
 
 
 class FigureRecord(Record):

@@ -10,9 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
-
-from pydantic import ValidationError
+from typing import Any, NoReturn, cast
 
 from streamverify.errors import InputFileError, PassageError
 from streamverify.evaluate.case import (
@@ -24,13 +22,7 @@ from streamverify.evaluate.case import (
     LabelledSentence,
     Recording,
 )
-from streamverify.events import (
-    StreamFailed,
-    StreamFinished,
-    StreamHalted,
-    StreamOpened,
-    read_event,
-)
+from streamverify.evaluate.recordings import recording_of
 from streamverify.files.jsonl import Row, json_object, undecodable
 from streamverify.passages import passages_from
 from streamverify.types import CitationFinding, Label, Passage
@@ -45,7 +37,6 @@ KNOWN = (
 ).split()
 
 _BOM = "\ufeff"
-_FINAL = (StreamFinished, StreamHalted, StreamFailed)
 
 
 def read_cases(path: Path, *, warn: Callable[[str], None] | None = None) -> Iterator[Case]:
@@ -62,7 +53,7 @@ def read_cases(path: Path, *, warn: Callable[[str], None] | None = None) -> Iter
     first_seen: dict[str, int] = {}
     shared: dict[str, tuple[Passage, ...]] = {}
     for number, line in _lines(path):
-        row = Row(json_object(line, path, number), path, number)
+        row = Row(_object(line, path, number), path, number)
         for name in row.value:
             if name not in KNOWN and name not in told:
                 told.add(name)
@@ -95,6 +86,32 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
         raise InputFileError(path, "there is no such file") from None
     except OSError as error:
         raise InputFileError(path, f"cannot be read: {error.strerror or error}") from error
+
+
+def _object(line: str, path: Path, number: int) -> Mapping[str, Any]:
+    """The JSON object on one line; of a name that stands there twice, one value would be lost unsaid."""
+
+    def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            names = [name for name, _ in pairs]
+            twice = next(name for name in found if names.count(name) > 1)
+            raise InputFileError(
+                path, f"the name {twice!r} stands twice in one object; keep one", line=number
+            )
+        return found
+
+    try:
+        value = json.loads(line, object_pairs_hook=distinct, parse_constant=_refuse)
+    except InputFileError:
+        raise
+    except (ValueError, RecursionError):
+        value = None
+    return value if isinstance(value, dict) else json_object(line, path, number)  # which says what is wrong
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(name)
 
 
 def _meant(name: str) -> str:
@@ -172,7 +189,7 @@ def _passages(row: Row, shared: dict[str, tuple[Passage, ...]]) -> tuple[Passage
     if name is not None:
         file = Path(row.path).parent / row.filled("passages_file", name)
         if str(file) not in shared:
-            rows = [Row(json_object(line, file, number), file, number) for number, line in _lines(file)]
+            rows = [Row(_object(line, file, number), file, number) for number, line in _lines(file)]
             shared[str(file)] = _distinct(row, "passages_file", [one.passage() for one in rows])
         return shared[str(file)]
     if given is None:
@@ -305,34 +322,3 @@ def _recording(row: Row, events: object, passages: tuple[Passage, ...] | None) -
         return recording_of(lines, passages)
     except InputFileError as error:
         row.refuse("events", error.problem)
-
-
-def recording_of(lines: Sequence[str | bytes], passages: tuple[Passage, ...] | None) -> Recording:
-    """What a whole recorded stream tells.
-
-    Raises:
-        InputFileError: it is none, or not of these passages. Caller.
-    """
-    source = "events"
-    try:
-        events = [read_event(line) for line in lines]
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise InputFileError(source, f"not an event: {place or 'event'}: {first['msg']}") from None
-    opened, ended = (events[0], events[-1]) if events else (None, None)
-    if not isinstance(opened, StreamOpened) or not isinstance(ended, _FINAL):
-        raise InputFileError(
-            source, "a recorded stream begins with stream_opened and ends with its last event"
-        )
-    if [event.seq for event in events] != list(range(len(events))):
-        raise InputFileError(source, "events are missing or out of order: seq must count 0, 1, 2 …")
-    if passages is not None:
-        sizes = {passage.id: len(passage.text) for passage in passages}
-        for summary in opened.passages:
-            if sizes.get(summary.id) != summary.chars:
-                problem = f"the stream had another passage {summary.id!r} than 'passages' of this row"
-                raise InputFileError(source, problem)
-    return Recording(
-        passages=opened.passages, policy=opened.policy, fingerprint=opened.fingerprint, report=ended.report
-    )

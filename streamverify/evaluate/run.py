@@ -185,6 +185,8 @@ class Run:
     def _from(cls, whole: _WholeRun) -> Run:
         if whole.header.format != FORMAT:
             raise ValueError(f"its format is {whole.header.format}, this library reads {FORMAT}")
+        if problem := whole.header.incomplete([record.number for record in whole.cases]):
+            raise ValueError(f"{problem}; write it again from its journal")
         return cls(whole.header, tuple(CaseResult.of(record) for record in whole.cases))
 
     def _aggregate(self, name: str, cases: Iterable[CaseResult], category: str) -> Aggregate:

@@ -56,7 +56,8 @@ def evaluate(
 
     Args:
         cases: of `read_dataset`, or made in code.
-        metrics: names or metrics; those of the pack, or all that need neither judge nor embedder, if None.
+        metrics: names or metrics; those of the pack, or all that need neither judge nor embedder, if None;
+            none at all only beside a pack.
         pack: stages with gates, by name or made in code.
         verifier: stays the caller's to close; one with the embedded model if None.
         policy: in place of the verifier's, itself or by its word; recorded streams of another one are
@@ -204,6 +205,8 @@ def chosen_metrics(
     """The metrics of an evaluation: those named and those of the pack; the usual ones without either."""
     from streamverify.evaluate.metrics import CATALOGUE  # noqa: PLC0415 - a package of this one
 
+    if metrics is not None and not (metrics := list(metrics)) and pack is None:
+        raise UsageError("no metric is named: name some with --metrics, or leave it out for the usual ones")
     named = [*(metrics or ()), *(pack.metrics if pack is not None else ())]
     return chosen(named or usual(cases), CATALOGUE)
 

@@ -23,6 +23,7 @@ from itertools import accumulate
 from typing import Any, TypeVar
 
 from streamverify._extras import require
+from streamverify.errors import UsageError
 from streamverify.figure import Figure, NotComputed
 from streamverify.monitor.traffic import Traffic, Window
 from streamverify.records.histograms import NUMBERS, WORDS, number_of
@@ -117,8 +118,16 @@ def sample(traffic: Traffic, window: Window) -> Sample:
 
 
 def looks(traffic: Traffic, reference: Window, now: Window, length: timedelta) -> tuple[Look, ...]:
-    """Every whole window of a length in `now`, in order, held against the reference."""
+    """Every whole window of a length in `now`, in order, held against the reference.
+
+    Raises:
+        UsageError: the reference holds nothing that could be compared. Caller.
+    """
     before = sample(traffic, reference)
+    if not any(count for held in (before.numbers, before.words) for count in held.values()):
+        raise UsageError(
+            f"the reference {reference} holds no answers that have ended: name a time, domain and run that do"
+        )
     return tuple(
         look(number, window, before, sample(traffic, window))
         for number, window in enumerate(now.parts(length), 1)

@@ -20,6 +20,7 @@ import sqlalchemy as sa
 
 from streamverify.records import schema
 from streamverify.records.digests import digest, digest_of_rows, link
+from streamverify.records.spelling import Spelling
 
 _RETRIEVED = ("retrievals", "retrieval_items")
 _TOLD_LATER = schema.judgments.c.by.is_not(None)
@@ -98,13 +99,16 @@ def kept_digest(rows: Mapping[str, Iterable[Mapping[str, Any]]], salted: str) ->
 
 
 def content_of(
-    connection: sa.Connection, kind: str, subjects: Sequence[uuid.UUID]
+    connection: sa.Connection, kind: str, subjects: Sequence[uuid.UUID], spelling: Spelling
 ) -> dict[uuid.UUID, dict[str, list[dict[str, Any]]]]:
-    """The rows of entries of one kind, by subject and table, as they are in the database."""
+    """The rows of entries of one kind, by subject and table, as they are in the database.
+
+    A row that cannot be read, since a value is not spelled as the library writes it, is left out.
+    """
     found: dict[uuid.UUID, dict[str, list[dict[str, Any]]]] = {one: defaultdict(list) for one in subjects}
     for name, belongs in PARTS[kind].items():
         table, column = schema.metadata.tables[name], subject_column(kind, name)
-        asked = sa.select(table).where(table.c[column].in_(subjects), belongs)
+        asked = sa.select(table).where(table.c[column].in_(subjects), belongs, spelling.right(*table.c))
         for row in connection.execute(asked).mappings():
             found[row[column]][name].append(dict(row))
     return found

@@ -79,6 +79,17 @@ class Database:
         # Unlike `Path.is_file`, this takes a name that is too long for one that is not there.
         return self._is_postgres or os.path.isfile(self.url.database or "")  # noqa: PTH113
 
+    @property
+    def holds_records(self) -> bool:
+        """Whether a schema of ours is there; changes nothing.
+
+        The usual connection would leave its settings in a file, be it empty or another program's.
+        """
+        if self._is_postgres:
+            return self.revision is not None
+        with sa.create_engine(self.url, poolclass=sa.NullPool).connect() as connection:
+            return _revision(connection) is not None
+
     def prepare(self) -> None:
         """Set the schema up where there is none, and refuse one of another version.
 
@@ -107,8 +118,7 @@ class Database:
     def revision(self) -> str | None:
         """The version of the schema that is there; None where there is none."""
         with self.reading() as connection:
-            context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
-            return context.get_current_revision()
+            return _revision(connection)
 
     @property
     def head(self) -> str:
@@ -195,6 +205,11 @@ def _url(given: str | Path) -> sa.URL:
             return url.set(drivername="postgresql+psycopg")
         case other:
             raise UsageError(f"records are kept in SQLite or PostgreSQL, not in {other}")
+
+
+def _revision(connection: sa.Connection) -> str | None:
+    context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
+    return context.get_current_revision()
 
 
 def _config() -> Config:

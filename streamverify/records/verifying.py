@@ -1,11 +1,14 @@
 """Whether the records are as they were written.
 
-Before: `audit verify`. After: `chain.py` says what belongs to an entry.
+Before: `audit verify`. After: `chain.py` says what belongs to an entry, `spelling.py` how values are stored.
 
 Found are: an entry or a row that was changed, taken out or put in; a text that is not the one whose digest
 stands beside it, or that is gone without an erasure; a document, an access or a part of one that is not what
-its id says. Somebody who can write the database can also write a whole new chain: keep the head (`audit
-verify` prints it) somewhere else now and then, and hand it in.
+its id says; a value that is not spelled as the library writes it. A row with such a value is told and then
+left out, so that the walk goes on: what it belonged to is found changed.
+
+Somebody who can write the database can also write a whole new chain: keep the head (`audit verify` prints
+it) somewhere else now and then, and hand it in.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from streamverify.records import chain, schema
 from streamverify.records.database import Database
 from streamverify.records.digests import START, digest, link
 from streamverify.records.sources import SourceAccess, SourceDocument, chunk_id
+from streamverify.records.spelling import Spelling
 
 _PORTION = 200
 """Entries read at once, so that years of records fit into memory."""
@@ -95,28 +99,36 @@ def verify(database: Database, known: Head | None = None, *, most: int = 1_000) 
 class _Walk:
     def __init__(self, connection: sa.Connection, known: Head | None) -> None:
         self._connection, self._known = connection, known
+        self._spelling = Spelling(connection)
         self.number, self.last = 0, START
 
     def problems(self) -> Iterator[Problem]:
+        yield from self._spelled()
         yield from self._entries()
         yield from self._unentered()
         yield from self._sources()
         yield from self._references()
 
+    def _spelled(self) -> Iterator[Problem]:
+        for found in self._spelling.wrong():
+            what = f"{found.table}.{found.column} holds {found.value}, which the library does not write"
+            yield Problem(what, found.subject, found.entry)
+
     def _entries(self) -> Iterator[Problem]:
         table = schema.entries
+        readable = self._spelling.right(*table.c)
         while True:
-            asked = (
-                sa.select(table).where(table.c.number > self.number).order_by(table.c.number).limit(_PORTION)
-            )
+            asked = sa.select(table).where(table.c.number > self.number, readable)
+            asked = asked.order_by(table.c.number).limit(_PORTION)
             portion = self._connection.execute(asked).mappings().all()
             if not portion:
                 break
             for entry in portion:
                 yield from self._entry(entry)
             yield from self._contents(portion)
-        asked = sa.select(schema.heads.c.number, schema.heads.c.hash).where(schema.heads.c.id == 1)
-        head = self._connection.execute(asked).first()
+        heads = schema.heads.c
+        told = sa.select(heads.number, heads.hash).where(heads.id == 1, self._spelling.right(*heads))
+        head = self._connection.execute(told).first()
         if head is None or tuple(head) != (self.number, self.last):
             yield Problem("the chain does not end where its head says: entries at its end are missing")
         if self._known is not None and self._known.number > self.number:
@@ -140,8 +152,8 @@ class _Walk:
             if not entries:
                 continue
             subjects = [entry["subject"] for entry in entries]
-            contents = chain.content_of(self._connection, kind, subjects)
-            texts = _Texts(self._connection, contents)
+            contents = chain.content_of(self._connection, kind, subjects, self._spelling)
+            texts = _Texts(self._connection, contents, self._spelling)
             for entry in entries:
                 rows = contents[entry["subject"]]
                 if chain.content_digest(rows) != entry["digest"]:
@@ -159,8 +171,9 @@ class _Walk:
                 entered = sa.exists().where(
                     schema.entries.c.subject == subject, schema.entries.c.kind == kind
                 )
+                readable = self._spelling.right(subject)
                 for (found,) in self._connection.execute(
-                    sa.select(subject).where(belongs, ~entered).distinct()
+                    sa.select(subject).where(belongs, ~entered, readable).distinct()
                 ):
                     yield Problem(f"a row of {name} was put in without an entry", found)
 
@@ -187,10 +200,12 @@ class _Walk:
         for name, column, of in _REFERENCES:
             source, referring = tables[of], tables[name].c[column]
             told = sa.exists().where(referring == source.c.id)
-            for (found,) in self._connection.execute(sa.select(source.c.id).where(~told)):
+            readable = self._spelling.right(source.c.id)
+            for (found,) in self._connection.execute(sa.select(source.c.id).where(~told, readable)):
                 yield Problem(f"a row of {of} was put in: no row of {name} names it", found)
             there = sa.exists().where(source.c.id == referring)
-            gone = sa.select(referring).where(referring.is_not(None), ~there).distinct()
+            readable = self._spelling.right(referring)
+            gone = sa.select(referring).where(referring.is_not(None), ~there, readable).distinct()
             for (found,) in self._connection.execute(gone):
                 yield Problem(f"a row of {of} was taken out: {name} names it", found)
 
@@ -199,8 +214,9 @@ class _Walk:
     ) -> Iterator[tuple[Mapping[Any, Any], list[str]]]:
         """Every row of a table with its words in the table beside it."""
         after: uuid.UUID | None = None
+        readable = self._spelling.right(*table.c)
         while True:
-            asked = sa.select(table).order_by(table.c.id).limit(_PORTION)
+            asked = sa.select(table).where(readable).order_by(table.c.id).limit(_PORTION)
             rows = (
                 self._connection.execute(asked if after is None else asked.where(table.c.id > after))
                 .mappings()
@@ -210,7 +226,9 @@ class _Walk:
                 return
             words: dict[uuid.UUID, list[str]] = {row["id"]: [] for row in rows}
             if beside is not None:
-                found = sa.select(beside.c[key], beside.c[word]).where(beside.c[key].in_(list(words)))
+                found = sa.select(beside.c[key], beside.c[word]).where(
+                    beside.c[key].in_(list(words)), self._spelling.right(*beside.c)
+                )
                 for owner, said in self._connection.execute(found):
                     words[owner].append(said)
             for row in rows:
@@ -222,7 +240,10 @@ class _Texts:
     """The texts of some entries against their digests."""
 
     def __init__(
-        self, connection: sa.Connection, contents: Mapping[uuid.UUID, Mapping[str, list[dict[str, Any]]]]
+        self,
+        connection: sa.Connection,
+        contents: Mapping[uuid.UUID, Mapping[str, list[dict[str, Any]]]],
+        spelling: Spelling,
     ) -> None:
         streams = {
             row.get("stream_id", row.get("id"))
@@ -230,11 +251,12 @@ class _Texts:
             for table in (*schema.ERASABLE, "streams")
             for row in rows.get(table, ())
         }
-        table = schema.streams
-        asked = sa.select(table.c.id, table.c.salt, table.c.kept).where(table.c.id.in_(streams))
+        own = schema.streams.c
+        columns = (own.id, own.salt, own.kept)
+        asked = sa.select(*columns).where(own.id.in_(streams), spelling.right(*columns))
         self._streams = {identity: (salt, kept) for identity, salt, kept in connection.execute(asked)}
         erased = sa.select(schema.erased_streams.c.stream_id).where(
-            schema.erased_streams.c.stream_id.in_(streams)
+            schema.erased_streams.c.stream_id.in_(streams), spelling.right(*schema.erased_streams.c)
         )
         self._erased = set(connection.execute(erased).scalars())
 

@@ -115,6 +115,26 @@ def test_a_figure_that_can_no_longer_be_computed_is_no_pass():
     assert isinstance(compare(nothing, nothing)["faithfulness"].difference, NotComputed)
 
 
+@pytest.mark.parametrize(("total", "least"), [(10, 0.9), (10, 0.7), (10, 0.3), (100, 0.29), (3, 0.0)])
+def test_the_least_coverage_itself_is_enough(total, least):
+    """Nine of ten are 0.9 of them: a share that is asked for and reached does not fail by a rounding."""
+    kept = round(total * least)
+
+    def run(computed):
+        @metric(name="score", range=(0, 1))
+        def score(case, report):
+            number = int(case.id.removeprefix("case-"))
+            return 1.0 if number < computed else NotComputed("left out")
+
+        return run_of([case(n, GOOD) for n in range(total)], metrics=[score])
+
+    whole, rules = run(total), BaselineRules(min_coverage=least)
+    if kept:
+        assert compare(whole, run(kept), rules=rules)["score"].status == "passed"
+    if kept > 1:
+        assert compare(whole, run(kept - 1), rules=rules)["score"].status == "not computed"
+
+
 def test_runs_over_different_questions_are_refused():
     a = run_of(answered([GOOD], [GOOD], question="How old?"))
     b = run_of(answered([GOOD], [GOOD], [BAD], question="How new?"))

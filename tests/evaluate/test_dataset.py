@@ -105,6 +105,41 @@ def test_what_is_no_object_is_refused_with_its_line(tmp_path, line):
     assert caught.value.line == 2
 
 
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ('{"answer": "A.", "answer": "B."}', "answer"),
+        ('{"answer": "A.", "id": "x", "answer": "A."}', "answer"),
+        ('{"answer": "A.", "metadata": {"team": 1, "team": 2}}', "team"),
+        ('{"passages": [{"id": "a", "text": "A.", "text": "B."}]}', "text"),
+    ],
+)
+def test_a_name_that_stands_twice_in_a_row_is_refused(tmp_path, line, name):
+    (tmp_path / "d.jsonl").write_text(f'{{"answer": "Fine."}}\n{line}\n', encoding="utf-8")
+    with pytest.raises(InputFileError, match=f"'{name}' stands twice") as caught:
+        read_dataset(tmp_path / "d.jsonl")
+    assert caught.value.line == 2
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "where", [{"nope": "1"}, {"category": "c"}, {"category": "a", "n": "1"}, {"category": "c", "n": "\n"}]
+)
+def test_a_selection_that_no_case_fits_is_what_is_blamed(tmp_path, where):
+    rows = [{"answer": "A.", "category": "ab"[n], "metadata": {"n": n}} for n in range(2)]
+    path = written(tmp_path / "d.jsonl", rows)
+    for limit in (None, 1):
+        with pytest.raises(UsageError, match="no case to evaluate") as caught:
+            read_dataset(path, where=where, limit=limit)
+        assert "--where" in str(caught.value)
+        assert all(f"{name}=" in str(caught.value) for name in where)
+        assert "\n" not in str(caught.value)
+    (tmp_path / "empty.jsonl").write_text("\n")
+    with pytest.raises(UsageError, match="no case to evaluate") as caught:
+        read_dataset(tmp_path / "empty.jsonl", where=where)
+    assert "--where" not in str(caught.value)
+
+
 def test_a_missing_or_empty_file_is_told(tmp_path):
     with pytest.raises(InputFileError, match="no such file"):
         read_dataset(tmp_path / "none.jsonl")

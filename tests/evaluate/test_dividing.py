@@ -78,12 +78,28 @@ def test_a_sample_is_seeded_and_in_order(tmp_path):
         sample(data, 5, seed=3, to=data)
 
 
+@pytest.mark.parametrize("shares", [[0.8, 0.8], [8, 2], [0.5, 0.5, 0.01], [1.0, 1e-6]])
+def test_shares_of_more_than_the_whole_are_refused(tmp_path, shares):
+    data = written(tmp_path / "all.jsonl", rows([{n} for n in range(10)]))
+    with pytest.raises(UsageError, match="add up to") as caught:
+        split(data, {f"part{n}": share for n, share in enumerate(shares)}, seed=0, to=tmp_path / "parts")
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "parts").exists()
+
+
+@pytest.mark.parametrize("shares", [[0.1] * 10, [0.7, 0.2, 0.1], [0.3, 0.3], [1 / 3] * 3])
+def test_shares_of_the_whole_or_less_are_taken(tmp_path, shares):
+    data = written(tmp_path / "all.jsonl", rows([{n} for n in range(10)]))
+    counts = split(data, {f"part{n}": share for n, share in enumerate(shares)}, seed=0, to=tmp_path / "parts")
+    assert sum(counts.values()) == 10
+
+
 def test_the_commands(tmp_path, capsys):
     data = str(written(tmp_path / "all.jsonl", rows([{n} for n in range(10)])))
     assert main(["dataset", "sample", data, "--count", "3", "--out", str(tmp_path / "s")]) == 0
     assert main(["dataset", "split", data, "--out", str(tmp_path / "p")]) == 0
     assert capsys.readouterr().out == "3 rows\ntrain: 8 rows\ntest: 2 rows\n"
-    for wrong in ("train=1", "train=x,test=1", "a=1,b=0", "a b=1,c=1"):
+    for wrong in ("train=1", "train=x,test=1", "a=1,b=0", "a b=1,c=1", "train=0.8,test=0.8", "a=8,b=2"):
         assert main(["dataset", "split", data, "--out", str(tmp_path / "p"), "--parts", wrong]) == 2
     labelled = [
         {"id": str(n), "answer": "A.", "labels": [{"text": "A.", "label": mark}]}

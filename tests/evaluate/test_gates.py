@@ -1,11 +1,17 @@
 from __future__ import annotations
 
-import pytest
-from builders import BAD, GOOD, NONE, case, cases, verifier
+import logging
 
-from streamverify.errors import InputFileError
+import pytest
+from builders import BAD, GOOD, NONE, case, cases, row, verifier, written
+
+from streamverify.errors import InputFileError, UsageError
 from streamverify.evaluate import NotComputed, Run, decide, evaluate, metric, read_gates
+from streamverify.evaluate.checked import checked, message
+from streamverify.evaluate.dataset import dataset_of
 from streamverify.evaluate.gates import gates_from
+from streamverify.program import main
+from streamverify.pytest_plugin import assert_evaluation
 
 GRAMMAR = """
 [gates]
@@ -180,8 +186,62 @@ def test_a_gap_is_never_a_number():
     assert run["faithfulness"].figure == NotComputed("no claim in the answer")
 
 
-@pytest.mark.parametrize("text", ["", "[gates]\n", '[gates."category=legal"]\n'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[gates]\n",
+        '[gates."category=legal"]\n',
+        "[baseline]\n",
+        '[gates]\n[gates."category=legal"]\n[baseline]\n',
+        '[gates."category=legal"]\n[gates."category=medical"]\n[baseline]\n',
+    ],
+)
 def test_a_file_without_gates_is_refused(tmp_path, text):
     (tmp_path / "gates.toml").write_text(text)
     with pytest.raises(InputFileError, match="holds no gate"):
         read_gates(tmp_path / "gates.toml")
+
+
+RULES = "[baseline]\nmax_drop = 0.0\ncritical = { faithfulness = 0.01 }\n"
+
+
+@pytest.mark.parametrize("text", [RULES, "[gates]\n" + RULES, "[baseline]\nmin_coverage = 0.5\n"])
+def test_rules_for_a_baseline_that_is_not_there_ask_for_nothing_and_are_refused(text, tmp_path, capsys):
+    gates, data = tmp_path / "gates.toml", tmp_path / "answers.jsonl"
+    gates.write_text(text)
+    written(data, [row(case(n, GOOD)) for n in range(2)])
+    assert main(["evaluate", str(data), "--scorer", "lexical", "--gates", str(gates)]) == 2
+    told = capsys.readouterr()
+    assert (told.out, told.err.count("\n")) == ("", 1)
+    assert "--baseline" in told.err
+    assert str(gates) in told.err
+    with verifier() as one, pytest.raises(UsageError, match="baseline"):
+        assert_evaluation(data, gates=gates, verifier=one)
+
+
+@pytest.mark.parametrize(
+    ("table", "left"),
+    [
+        ({"max_drop": 0.05}, "max_drop"),
+        (
+            {"critical": {"faithfulness": 0.01}, "new_failures": 2, "min_coverage": 0.5},
+            "critical, new_failures",
+        ),
+        ({"min_coverage": 0.5}, ""),  # of the gates too
+        ({}, ""),
+    ],
+)
+def test_rules_for_a_baseline_that_is_not_there_are_told_beside_gates(table, left, caplog):
+    gates = gates_from({"gates": {"faithfulness": {"min": 0.9}}, "baseline": table})
+    given = dataset_of([case(n, GOOD) for n in range(2)])
+    with verifier() as one:
+        found = checked(given, gates=gates, verifier=one)
+        whole = checked(given, gates=gates, baseline=found.run, verifier=one)
+    assert not found.failed
+    assert (len(found.notes), whole.notes) == (bool(left), ())
+    assert [one.getMessage() for one in caplog.records if one.levelno == logging.WARNING] == list(found.notes)
+    if left:
+        assert f"[baseline] {left}" in found.notes[0]
+        assert "--baseline" in found.notes[0]
+        assert found.notes[0] in message(found)

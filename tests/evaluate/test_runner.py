@@ -24,6 +24,9 @@ from streamverify.evaluate import (
     plan,
     read_dataset,
 )
+from streamverify.evaluate.checked import checked
+from streamverify.evaluate.dataset import dataset_of
+from streamverify.evaluate.gates import gates_from
 from streamverify.testing import ScriptedScorer, collect
 
 FAITHFUL = ["faithfulness", "hallucination_rate", "citation_fabricated"]
@@ -280,6 +283,20 @@ def test_an_answer_without_passages_is_not_grounded_by_having_none():
     assert all(
         isinstance(figure, NotComputed) for figure in map(run.cases[0].__getitem__, run.header.metrics)
     )
+
+
+def test_no_metric_is_not_every_metric():
+    with pytest.raises(UsageError, match="--metrics"):
+        run_of(cases(1), metrics=[])
+    with pytest.raises(UsageError, match="--metrics"):
+        plan(cases(1), metrics=[])
+    with pytest.raises(UsageError, match="--metrics"), verifier() as one:
+        checked(dataset_of(cases(1)), metrics=[], verifier=one)
+    gates = gates_from({"gates": {"hallucination_rate": {"max": 1.0}}})
+    with verifier() as one:
+        found = checked(dataset_of(cases(1)), metrics=[], gates=gates, verifier=one)
+    assert list(found.run.header.metrics) == ["hallucination_rate"]
+    assert "faithfulness" in run_of(cases(1), metrics=[], pack="legal").header.metrics
 
 
 def test_workers_must_be_some():

@@ -219,8 +219,12 @@ def test_a_bad_release_is_found_in_its_window_and_each_distribution_by_itself(ur
         line["p"]["not_computed"] for line in shifts if line["look"] == 4 and line["name"] == "length"
     } == {"150 rows in the reference and 5 now; 20 are needed in each"}
     assert status == 1
-    status, lines, _ = monitor(capsys, url, *asked, "--window", "4d", "--domain", "other")
-    assert status == 0  # nothing to compare is no drift, and says so
+    status, lines, error = monitor(capsys, url, *asked, "--window", "4d", "--domain", "other")
+    assert (status, lines) == (2, [])  # nothing to compare with is no check
+    assert "holds no answers" in error
+    asked = ("--reference", "2026-11-05..2026-11-06", "--now", "2026-11-06..2026-11-07")
+    status, lines, _ = monitor(capsys, url, *asked, "--domain", "other")
+    assert status == 0  # too few to compare is no drift, and says so
     assert all("not_computed" in line["p"] for line in lines if "look" in line)
     assert all("psi_note" in line for line in lines if "look" in line)
 
@@ -307,6 +311,7 @@ def test_a_guarantee_that_no_longer_holds_says_so():
 
 @pytest.mark.slow
 def test_people_judge_recorded_sentences_and_the_command_compares(url, capsys, tmp_path):
+    write(url, 1, seed=1)
     write(url, 80, since=START + DAY, good=0.5)
     with Database(url) as database:
         judged = Traffic(database).judged(Window(START + DAY, START + 2 * DAY))
@@ -325,6 +330,16 @@ def test_people_judge_recorded_sentences_and_the_command_compares(url, capsys, t
     assert lines[-1]["guarantee"]["status"] == "broken"
     assert lines[-2]["drifted"] is True
     assert lines[-2]["calibration_error"]["error"] > 0.5
+
+
+@pytest.mark.parametrize("now", [[], ["--now", "2026-11-01..2026-11-02"]])
+def test_a_reference_without_answers_is_refused_since_nothing_was_checked(tmp_path, capsys, now):
+    url = str(tmp_path / "records.db")
+    write(url, 2)
+    status, lines, error = monitor(capsys, url, "--reference", "2026-10-01..2026-10-02", *now)
+    assert (status, lines) == (2, [])
+    assert error.count("\n") == 1
+    assert "reference 2026-10-01T00:00:00+00:00..2026-10-02T00:00:00+00:00 holds no answers" in error
 
 
 def test_records_without_texts_have_no_languages(tmp_path):

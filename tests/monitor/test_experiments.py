@@ -130,6 +130,18 @@ def test_a_release_of_a_prompt_is_decided_by_what_was_recorded(tmp_path, capsys)
     assert "looks are counted" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("runs", [("prompt-1", "prompt-2"), ("prompt-2", "prompt-1"), ("prompt-1", "")])
+def test_a_run_of_which_nothing_was_recorded_is_no_reason_to_keep_the_other(tmp_path, capsys, runs):
+    url = str(tmp_path / "records.db")
+    write(url, 2, run="prompt-2")
+    missing = next(run for run in runs if run != "prompt-2")
+    assert main(["ab", "decide", *runs, "--records", url]) == 2
+    assert capsys.readouterr() == ("", f"streamverify: no recorded answers of run {missing!r}\n")
+    window = "2026-10-01..2026-10-02"
+    assert main(["ab", "decide", "prompt-2", "prompt-2", "--records", url, "--window", window]) == 2
+    assert capsys.readouterr().err == f"streamverify: no recorded answers of run 'prompt-2' in {window}\n"
+
+
 @given(
     st.lists(st.tuples(st.sampled_from("ab"), st.floats(0, 1)), max_size=30),
     st.integers(0, 2**32),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import uuid
+from contextlib import closing
 
 import pytest
 import sqlalchemy as sa
@@ -130,6 +132,33 @@ def test_a_question_makes_no_database(tmp_path, capsys, arguments, message):
     assert main(["audit", *arguments, "--records", str(tmp_path / "none.db")]) == 2
     assert message in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", ["verify", "list", "failed", "runs"])
+def test_a_question_to_a_file_without_records_is_refused_and_changes_nothing(tmp_path, capsys, command):
+    (tmp_path / "empty.db").touch()
+    with closing(sqlite3.connect(tmp_path / "other.db")) as connection:
+        connection.execute("CREATE TABLE streams (id)")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    for name in before:
+        assert main(["audit", command, "--records", str(tmp_path / name)]) == 2
+        told = capsys.readouterr()
+        assert told.out == ""
+        assert told.err.count("\n") == 1
+        assert f"{name} holds no records: name the database that" in told.err
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_question_to_a_database_without_records_is_refused_until_it_is_set_up(url, capsys):
+    database = Database(url)
+    if database.exists:
+        assert main(["audit", "verify", "--records", url]) == 2
+        assert "holds no records" in capsys.readouterr().err
+        assert database.revision is None
+        database.close()
+    assert main(["audit", "upgrade", "--records", url]) == 0
+    assert main(["audit", "verify", "--records", url]) == 0
+    assert "0 entries, 0 problems" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from streamverify.evaluate.case import LATENCIES, Case
 from streamverify.evaluate.judge.questions import QUESTIONS_FOR
-from streamverify.evaluate.metrics.grounding import cosine, statements
+from streamverify.evaluate.metrics.grounding import cosine, scored, statements
 from streamverify.evaluate.metrics.retrieval import entropy
 from streamverify.evaluate.protocol import FunctionMetric, Measured, Need, Tools, metric
 from streamverify.figure import Figure, NotComputed
@@ -141,7 +141,9 @@ def evidence_quality(case: Case, report: Report) -> Measured:
     held = {p.id: p.metadata for p in case.passages or ()}
     if not used:
         return Measured(NotComputed("no passage supports any sentence"))
-    parts = {"support": math.fsum(claim.score or 0.0 for claim in claims) / len(claims)}
+    if isinstance(scores := scored(claims), NotComputed):
+        return Measured(scores)
+    parts = {"support": math.fsum(scores) / len(scores)}
     counts = tuple(float(used.count(one)) for one in sorted(set(used)))
     spread = entropy(counts)
     parts["diversity"] = (

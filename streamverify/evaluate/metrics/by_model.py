@@ -14,7 +14,15 @@ from streamverify.errors import UsageError
 from streamverify.evaluate.case import Case
 from streamverify.evaluate.judge.questions import RELEVANT_SENTENCES, SIMILARITY
 from streamverify.evaluate.metrics import answers
-from streamverify.evaluate.metrics.grounding import NO_CLAIM, SINGLE, alone, combined, cosine, statements
+from streamverify.evaluate.metrics.grounding import (
+    NO_CLAIM,
+    SINGLE,
+    alone,
+    combined,
+    cosine,
+    scored,
+    statements,
+)
 from streamverify.evaluate.protocol import FunctionMetric, Measured, Need, Tools, metric
 from streamverify.figure import Figure, NotComputed
 from streamverify.sentences.segmenter import SentenceSegmenter
@@ -244,9 +252,11 @@ def multi_doc_grounding_by_pairs(case: Case, report: Report, tools: Tools) -> Me
         return Measured(NotComputed("the texts of the passages are not known"))
     if len(case.passages) > MOST_PAIRED:
         return Measured(NotComputed(f"more than {MOST_PAIRED} passages"))
+    if isinstance(scores := scored(claims), NotComputed):
+        return Measured(scores)
     total, used = 0.0, {}
-    for claim in claims:
-        best = combined(alone(claim), claim.score or 0.0)
+    for claim, together in zip(claims, scores, strict=True):
+        best = combined(alone(claim), together)
         if alone(claim) < SINGLE:
             for pair in combinations(case.passages, 2):
                 read = _checked(tools, claim.text, pair)

@@ -1,6 +1,8 @@
 """How an answer cites: the figures of its report, with the parts that make them poolable.
 
-What each citation is worth was decided by the live half; here it is only counted.
+What each citation is worth was decided by the live half; here it is only counted. The live half leaves a
+sentence that was not checked out of its figures; here it takes away those of the answer that go by what was
+checked, since an answer must not look better for it.
 """
 
 from __future__ import annotations
@@ -8,9 +10,10 @@ from __future__ import annotations
 import re
 
 from streamverify.evaluate.case import Case
+from streamverify.evaluate.metrics.grounding import not_checked
 from streamverify.evaluate.protocol import Measured, Need, metric
 from streamverify.figure import NotComputed, share
-from streamverify.types import Citation, CitationFinding, Label, Report
+from streamverify.types import Citation, CitationFinding, JudgedSentence, Label, Report
 
 _ON_ANSWER = (Need.ANSWER, Need.PASSAGES)
 _WORD = re.compile(r"\w+")
@@ -18,8 +21,29 @@ _ALIKE = 0.5
 """Share of common words (Jaccard) from which a sentence is taken for a labelled claim."""
 
 
-def _given(report: Report, name: str, value: float | None) -> Measured:
-    """A figure of the report as it stands there."""
+def _unchecked(report: Report, *, cited: bool) -> NotComputed | None:
+    """That a sentence was not checked; None where all were.
+
+    Args:
+        report: of the live half.
+        cited: look at sentences that carry a marker alone.
+    """
+    reasons = {
+        sentence.reason
+        for sentence in report.sentences
+        if sentence.label is Label.UNVERIFIED and (_cites(sentence) or not cited)
+    }
+    return not_checked(reasons) if reasons else None
+
+
+def _cites(sentence: JudgedSentence) -> bool:
+    return any(citation.finding is not CitationFinding.MISSING for citation in sentence.citations)
+
+
+def _given(report: Report, name: str, value: float | None, *, cited: bool = False) -> Measured:
+    """A figure of the report as it stands there, unless a sentence that it goes by was not checked."""
+    if (gap := _unchecked(report, cited=cited)) is not None:
+        return Measured(gap)
     if value is not None:
         return Measured(value)
     return Measured(_gap(report, name, f"the report has no {name}"))
@@ -50,6 +74,8 @@ def citation_existence(case: Case, report: Report) -> Measured:  # noqa: ARG001 
 @metric(needs=_ON_ANSWER, combination="pooled")
 def citation_accuracy(case: Case, report: Report) -> Measured:  # noqa: ARG001 - as above
     """Correct citations / citations that were checked."""
+    if (gap := _unchecked(report, cited=True)) is not None:
+        return Measured(gap)
     uncounted = {CitationFinding.MISSING, CitationFinding.UNVERIFIED}
     found = [citation.finding for citation in _citations(report) if citation.finding not in uncounted]
     return _share(report, "accuracy", found.count(CitationFinding.CORRECT), len(found))
@@ -58,7 +84,7 @@ def citation_accuracy(case: Case, report: Report) -> Measured:  # noqa: ARG001 -
 @metric(needs=_ON_ANSWER)
 def citation_precision(case: Case, report: Report) -> Measured:  # noqa: ARG001 - as above
     """Supporting cited passages / cited passages."""
-    return _given(report, "precision", report.citation_figures.precision)
+    return _given(report, "precision", report.citation_figures.precision, cited=True)
 
 
 @metric(needs=_ON_ANSWER)
@@ -96,7 +122,7 @@ def citation_missing(case: Case, report: Report) -> Measured:  # noqa: ARG001 - 
 def citation_coverage(case: Case, report: Report) -> Measured:  # noqa: ARG001 - as above
     """Statements that carry a marker / statements."""
     claims = [sentence for sentence in report.sentences if sentence.label is not Label.NO_CLAIM]
-    carried = [s for s in claims if any(c.finding is not CitationFinding.MISSING for c in s.citations)]
+    carried = [sentence for sentence in claims if _cites(sentence)]
     if not claims:
         return Measured(NotComputed("no claim in the answer", nothing=True), (0, 0))
     return Measured(len(carried) / len(claims), (len(carried), len(claims)))

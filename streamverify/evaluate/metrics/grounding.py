@@ -29,10 +29,21 @@ _ON_ANSWER = (Need.ANSWER, Need.PASSAGES)
 def statements(report: Report) -> tuple[JudgedSentence, ...] | NotComputed:
     """The sentences that make a claim, every one checked; why not, otherwise."""
     claims = tuple(sentence for sentence in report.sentences if sentence.label is not Label.NO_CLAIM)
-    unchecked = sorted({s.reason for s in claims if s.label is Label.UNVERIFIED})
+    unchecked = {s.reason for s in claims if s.label is Label.UNVERIFIED}
     if unchecked:
-        return NotComputed(f"a sentence was not checked ({', '.join(unchecked)})")
+        return not_checked(unchecked)
     return claims or NotComputed(NO_CLAIM, nothing=True)
+
+
+def not_checked(reasons: Iterable[str]) -> NotComputed:
+    """That sentences were not checked, and why not."""
+    return NotComputed(f"a sentence was not checked ({', '.join(sorted(reasons))})")
+
+
+def scored(claims: Sequence[JudgedSentence]) -> list[float] | NotComputed:
+    """The probability of each statement; why not, where one has none, which could be any."""
+    scores = [claim.score for claim in claims if claim.score is not None]
+    return scores if len(scores) == len(claims) else NotComputed("a statement has no score")
 
 
 def weighted(flags: Sequence[bool], weights: Sequence[float]) -> Figure:
@@ -112,7 +123,8 @@ def grounding_score(case: Case, report: Report) -> Measured:  # noqa: ARG001 - a
     claims = statements(report)
     if isinstance(claims, NotComputed):
         return Measured(claims)
-    scores = [claim.score for claim in claims if claim.score is not None]
+    if isinstance(scores := scored(claims), NotComputed):
+        return Measured(scores)
     per_statement = [
         {
             "sentence": claim.index,
@@ -134,7 +146,10 @@ def multi_doc_grounding(case: Case, report: Report) -> Measured:  # noqa: ARG001
     claims = statements(report)
     if isinstance(claims, NotComputed):
         return Measured(claims)
-    return Measured(math.fsum(combined(alone(c), c.score or 0.0) for c in claims) / len(claims))
+    if isinstance(scores := scored(claims), NotComputed):
+        return Measured(scores)
+    read = zip(claims, scores, strict=True)
+    return Measured(math.fsum(combined(alone(claim), score) for claim, score in read) / len(claims))
 
 
 def combined(single: float, together: float) -> float:

@@ -73,6 +73,8 @@ def _differences(view: View) -> Iterator[_Test]:
         return
     for name, one in compared.differences.items():
         yield _Test(place, name, "failure", one.status, str(one)) if one.failed else _Test(place, name)
+    for name, why in compared.owed.items():
+        yield _Test(place, name, "failure", "not computed", f"critical, and not compared: {why}")
     if compared.newly_failing:
         told = f"{len(compared.newly_failing)} cases fail that passed"
         failed: Literal["", "failure"] = "failure" if compared.too_many_failures else ""

@@ -68,6 +68,16 @@ def _few(names: Sequence[str]) -> str:
     return ", ".join(names) if left < 2 else f"{', '.join(names[:3])} and {left} more"
 
 
+def _against_baseline(found: Comparison) -> list[str]:
+    """What is worse and what was to be compared and is not, for a head line."""
+    failed = {name: one for name, one in found.differences.items() if one.failed}
+    gaps = [*(name for name, one in failed.items() if isinstance(one.difference, NotComputed)), *found.owed]
+    worse = [name for name in failed if name not in gaps]
+    told = [f"{_few(worse)} worse than the baseline"] if worse else []
+    told += [f"{_few(gaps)} not compared with the baseline"] if gaps else []
+    return told or ["no worse than the baseline"]
+
+
 def _is_gap(figure: Figure) -> bool:
     return isinstance(figure, NotComputed) and not figure.nothing
 
@@ -177,8 +187,7 @@ class View:
             gates = "1 gate" if count == 1 else f"{count} gates"
             told.append(f"{left} of {gates} not passed" if left else f"{gates} passed")
         if self.comparison is not None:
-            worse = [name for name, one in self.comparison.differences.items() if one.failed]
-            told.append(f"{_few(worse)} worse than the baseline" if worse else "no worse than the baseline")
+            told += _against_baseline(self.comparison)
             if self.comparison.newly_failing:
                 count = len(self.comparison.newly_failing)
                 told.append("1 case newly failing" if count == 1 else f"{count:,} cases newly failing")
