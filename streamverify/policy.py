@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol, TypeAlias, get_args, runtime_checkable
 
-from streamverify.citations import meaningless
+from streamverify.citations.removal import meaningless
 from streamverify.errors import UsageError
 from streamverify.showing.releases import Release, replaced, whole
 from streamverify.text.layout import body

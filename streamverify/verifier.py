@@ -128,9 +128,9 @@ class Verifier:
         _refuse_unknown(on_unverified)
         if scorer is not None and model is not None:
             raise UsageError(f"give a scorer or a model, not both: scorer={scorer!r}, model={model!r}")
-        self._steps = steps_from(
-            _model(model, share) if model is not None else "default" if scorer is None else scorer, share
-        )
+        named = None if model is None else CASCADE if model == CASCADE else model_named(model, share=share)
+        given = "default" if scorer is None else scorer
+        self._steps = steps_from(given if named is None else named, share)
         if calibration is not None and len(self._steps) > 1:
             raise UsageError("a cascade's scorers have a calibration each: give it to the scorer it is for")
         if preset is not None:
@@ -389,10 +389,6 @@ class Verifier:
     def _refuse_closed(self) -> None:
         if self._closed:
             raise StreamStateError("this verifier was closed; make another")
-
-
-def _model(name: str, share: Share | None) -> CascadeLike:
-    return CASCADE if name == CASCADE else model_named(name, share=share)
 
 
 def _refuse_unknown(on_unverified: OnUnverified, question: object = None) -> None:

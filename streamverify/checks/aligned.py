@@ -144,7 +144,6 @@ class Ground:
                 found += weight * _SAME_PASSAGE
         return found * _accounted(run, middle, place, own)
 
-
     def beside(self, holder: Place, rival: Place, words: Sequence[tuple[str, float]]) -> bool:
         """Whether two values stand in one sentence whose words are no nearer to the rival than to the holder.
 

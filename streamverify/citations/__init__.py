@@ -50,7 +50,6 @@ from streamverify.citations.metrics import (
 )
 from streamverify.citations.parts import clauses
 from streamverify.citations.provider import combine, native
-from streamverify.citations.removal import meaningless
 from streamverify.citations.resolve import Numbering, Resolver
 from streamverify.figure import Figure, NotComputed
 
@@ -96,7 +95,6 @@ __all__ = [
     "marker_spans",
     "markup",
     "masked",
-    "meaningless",
     "measure_agreement",
     "multi_source_coverage",
     "native",

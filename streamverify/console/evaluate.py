@@ -42,7 +42,9 @@ if TYPE_CHECKING:
 def evaluate(
     dataset: Annotated[Path, typer.Argument(help="JSON Lines, one recorded answer a row.")],
     *,
-    metrics: Annotated[str, typer.Option("--metrics", help="Names, with commas between.")] = "",
+    metrics: Annotated[
+        str | None, typer.Option("--metrics", help="Names, with commas between; all without it.")
+    ] = None,
     pack: Annotated[str, typer.Option("--pack", help="Stages with gates: rag, legal or d2d.")] = "",
     weights: Annotated[
         list[str] | None, typer.Option("--weights", help="STAGE=WEIGHT in the pack's score; repeatable.")
@@ -113,7 +115,7 @@ def evaluate(
     cases = offline.read_dataset(
         dataset, where=_pairs(where, "--where"), limit=limit, seed=seed, warn=complain
     )
-    names = _words(metrics) or None
+    names = None if metrics is None else _words(metrics)
     bundle = _pack(pack, settings, weights, thresholds)
     held = gates if min_passed is None else passing(gates, bundle, min_passed)
     meanings = _embedder(embedder)

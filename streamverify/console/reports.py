@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from streamverify.console.outputs import refuse_unwritable
+from streamverify.console.shell import complain
 
 if TYPE_CHECKING:
     from streamverify.evaluate.checked import Checked
@@ -56,6 +57,8 @@ def report(
     asked = read_gates(gates) if gates is not None else None
     found = Run.read(run)
     compared = None
+    if asked is not None and baseline is None and (note := asked.unheld(gates)):
+        complain(note)
     if baseline is not None:
         rules = asked.baseline if asked is not None else None
         before = Run.read(baseline)

@@ -49,8 +49,8 @@ _FUNCTION_WORDS: dict[str, frozenset[str]] = {
               "auch als nach bei "
         "werden wird wurde wurden sind oder aus dass wenn über können kann muss müssen durch vom beim "
         "sowie noch nur wie "
-        "aber haben ihre ihr sein seine es er sie diese dieser dieses bis unter ohne gegen zwischen kein keine "
-              "keinen keiner zwei drei vier fünf sechs sieben acht neun zehn",
+        "aber haben ihre ihr sein seine es er sie diese dieser dieses bis unter ohne gegen zwischen "
+              "kein keine keinen keiner zwei drei vier fünf sechs sieben acht neun zehn",
         "fr": "les des une est dans pour par sur qui que avec sont pas plus au aux ce cette ces être été "
               "il elle ils elles "
         "nous vous leur leurs ou où mais comme doit peut ont était selon entre sans sous lors ainsi si ne "
