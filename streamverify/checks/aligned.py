@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from streamverify.checks.dates import Date, same
@@ -83,6 +84,8 @@ class Run(NamedTuple):
     """For each stem how many sentences hold it."""
     ends: list[int]
     """Where the text's sentences end, in order."""
+    prose: list[int]
+    """Of how many words before each place, and before the end, a row of values is not made."""
 
 
 class Ground:
@@ -161,21 +164,18 @@ class Ground:
         if bisect_left(run.ends, holder.start + 1) != bisect_left(run.ends, rival.start + 1):
             return False
         first, second = sorted((holder, rival), key=lambda place: place.start)
-        between = range(bisect_left(run.starts, first.end), bisect_left(run.starts, second.start))
-        row = all(run.stems[index] in _LINKS or _has_digit(run.stems[index]) for index in between)
+        between = bisect_left(run.starts, first.end), bisect_left(run.starts, second.start)
+        row = run.prose[max(between)] == run.prose[between[0]]
         here, there = (
             run.along[min(bisect_left(run.starts, place.start), len(run.starts) - 1)]
             for place in (holder, rival)
         )
         lead = 0.0
         for root, weight in words:
-            places = run.places.get(root)
-            if places is None:
-                continue
-            if row and not _has_digit(root):
-                places = places[bisect_left(places, min(here, there)) :]
-            if places:
-                lead += weight * (_nearness(places, here) - _nearness(places, there))
+            places = run.places.get(root, ())
+            since = bisect_left(places, min(here, there)) if row and not _has_digit(root) else 0
+            if since < len(places):
+                lead += weight * (_nearness(places, here, since) - _nearness(places, there, since))
         return lead >= 0
 
 
@@ -188,9 +188,10 @@ def _clause_ends(text: str) -> list[int]:
     return sorted(match.end() for pattern in (_MARK, _CONJUNCTION) for match in pattern.finditer(text))
 
 
-def _nearness(places: Sequence[float], here: float) -> float:
-    index = bisect_left(places, here)
-    distance = min(abs(place - here) for place in places[max(index - 1, 0) : index + 1])
+def _nearness(places: Sequence[float], here: float, since: int = 0) -> float:
+    """1 at the nearest of these places, those from index `since` on, less the farther it stands."""
+    index = bisect_left(places, here, since)
+    distance = min(abs(place - here) for place in places[max(index - 1, since) : index + 1])
     return float(0.5 ** (distance / HALF))
 
 
@@ -250,8 +251,10 @@ def run_of(text: str, found: Iterable[tuple[int, str]]) -> Run:
         if root not in inside:
             inside.add(root)
             sentences[root] = sentences.get(root, 0) + 1
-    last = sorted(end for end, worth in ends if worth == _SENTENCE)
-    return Run([start for start, _ in words], alongs, [root for _, root in words], places, sentences, last)
+    stems = [root for _, root in words]
+    prose = [0, *accumulate(not (root in _LINKS or _has_digit(root)) for root in stems)]
+    last = [end for end, worth in ends if worth == _SENTENCE]
+    return Run([start for start, _ in words], alongs, stems, places, sentences, last, prose)
 
 
 class Reader:
@@ -293,8 +296,9 @@ def contrast(
         return None
     weights = ground.weighed(words)
 
+    around = _Neighbours(holders)
     rivals = [
-        rival for rival in rivals if not any(ground.beside(holder, rival, weights) for holder in holders)
+        rival for rival in rivals if not any(ground.beside(one, rival, weights) for one in around.of(rival))
     ]
     if not rivals:
         return None
@@ -308,6 +312,19 @@ def contrast(
     held, _ = best(holders)
     rival, other = best(rivals)
     return Contrast(held, rival, other)
+
+
+class _Neighbours:
+    """Places in order, to be asked for those next to another: of its sentence they are the nearest."""
+
+    def __init__(self, places: Sequence[Place]) -> None:
+        self._places = sorted(places)
+        self._at = [place[:2] for place in self._places]
+
+    def of(self, other: Place) -> Sequence[Place]:
+        """The last one before it and the first one behind it."""
+        index = bisect_left(self._at, other[:2])
+        return self._places[max(index - 1, 0) : index + 1]
 
 
 class PlacedNumber:

@@ -58,7 +58,8 @@ _WORD_LED = re.compile(
     r"|Half past|half past|Noon|noon|Midday|midday|Midnight|midnight|o['’]clock)(?:\b|(?<=FY)(?=\d))"
 )
 _ORDINAL_BEFORE = re.compile(
-    r"\b(first|second|third|fourth|final|last|1st|2nd|3rd|4th)[ -](?:fiscal |calendar )?$", re.IGNORECASE
+    r"\b(first|second|third|fourth|final|last|1st|2nd|3rd|4th)[ -](?:fiscal |calendar )?$",
+    re.IGNORECASE | re.ASCII,
 )
 _YEAR_AFTER = re.compile(
     r"(?:\s+(?:of\s+)?(?:(?:fiscal|the)\s+)?(?:year\s+)?(?:FY\s?)?|[-/ ])(1[0-9]\d\d|20\d\d)\b"

@@ -236,8 +236,8 @@ class _Parts:
                 if self._material.id_of(entry.window) == passage
             )
             return self._calibration.probability(features_for(measured.features, score))
-        found = self._material.alone(measured, passage, self._abort)
-        self.work = self.work + found.work
+        found, work = self._material.alone(measured, passage, self._abort)
+        self.work = self.work + work
         return self._calibration.probability(found.features)
 
     def support(self, span: Span, passage: str) -> float | None:

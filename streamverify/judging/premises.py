@@ -53,14 +53,13 @@ class Measured:
     @property
     def work(self) -> Work:
         """What it cost."""
-        if self.from_cache:
-            return Work(claims_from_cache=1)
-        return Work(
-            claims=1,
-            tokens_scored=self.score.tokens_scored,
-            passes=self.score.passes,
-            hurried=int(self.claim.hurried),
-        )
+        return _cost(self.claim, self.score, self.from_cache)
+
+
+def _cost(claim: Claim, score: ClaimScore, from_cache: bool) -> Work:
+    if from_cache:
+        return Work(claims_from_cache=1)
+    return Work(claims=1, tokens_scored=score.tokens_scored, passes=score.passes, hurried=int(claim.hurried))
 
 
 class PreparedPremises:
@@ -154,30 +153,33 @@ class PreparedPremises:
         about = self.finder.about(score.single, claim.text)
         return Measured(claim, score, checked, features(score, checked.signals, about), about, known)
 
-    def alone(self, measured: Measured, passage: str, abort: Abort) -> Measured:
+    def alone(self, measured: Measured, passage: str, abort: Abort) -> tuple[Measured, Work]:
         """The same claim as if the stream had this one passage, of which a single pass saw a window.
 
         Where tokens are judged it costs a pass, but for the passage whose window decided. Blocking.
 
+        Returns:
+            What was measured, and what that cost beyond the claim's own score.
+
         Raises:
             ScoringError: the scorer failed, or `abort` was set.
         """
-        single = measured.score.single
+        single, work = measured.score.single, Work()
         seen = next(entry for entry in single if self.id_of(entry.window) == passage)
-        tokens, known = measured.score.tokens, True
+        score, known = measured.score, measured.from_cache
         claim = replace(measured.claim, focus=(seen.window,), together=(), only_focus=True)
-        if tokens and seen is not single[0]:
+        if score.tokens and seen is not single[0]:
             score, known = self._scored(claim, abort)
-            tokens = score.tokens
+            work = _cost(claim, score, known)
         window = self.windows[seen.window]
         index = self._alone.get(window.passage)
         if index is None:  # two threads at once make it twice at worst
             index = SourceIndex([self.passages[window.passage]], question=self.question)
             self._alone[window.passage] = index
         checked = check(claim, index, near=[(0, window.start, window.end)])
-        score = replace(measured.score, single=(seen,), joint=None, together=(), tokens=tokens, passes=1)
+        score = replace(score, single=(seen,), joint=None, together=())
         about = self.finder.about(score.single, claim.text)
-        return Measured(claim, score, checked, features(score, checked.signals, about), about, known)
+        return Measured(claim, score, checked, features(score, checked.signals, about), about, known), work
 
     def _scored(self, claim: Claim, abort: Abort) -> tuple[ClaimScore, bool]:
         """The claim's score, and whether it was known before."""

@@ -108,10 +108,11 @@ def _of_kind(column: sa.Column[Any]) -> sa.ColumnElement[bool]:
         return stored == "integer"
     if isinstance(kind, sa.Float):  # an infinite number has no spelling in a digest
         return sa.and_(stored == "real", sa.func.abs(column) <= _GREATEST)
+    size = sa.func.length(sa.cast(raw, sa.LargeBinary()))  # of a text it ends at a NUL
     if isinstance(kind, sa.Uuid):
-        form = sa.and_(sa.func.length(raw) == 32, ~raw.op("GLOB", is_comparison=True)("*[^0-9a-f]*"))
+        form = sa.and_(size == 32, ~raw.op("GLOB", is_comparison=True)("*[^0-9a-f]*"))
     elif isinstance(kind, schema.Moment):
-        form = _moment(raw)
+        form = sa.and_(size == 26, _moment(raw))
     elif isinstance(kind, sa.JSON):
         form = sa.func.streamverify_json(sa.cast(raw, sa.LargeBinary()), type_=sa.Boolean()).is_(True)
     elif isinstance(kind, sa.Enum):

@@ -205,3 +205,10 @@ def test_the_kind_is_the_finest_field():
 def test_what_stands_within_a_word_is_no_date_of_its_own(date, before):
     assert [one.text for one in dates(f"it was {date}")] == [date]
     assert all(one.start > 0 for one in dates(before + date))
+
+
+@pytest.mark.parametrize(
+    "text", ["The ſecond quarter 2020.", "In the fırst quarter of 2021", "The FİRST quarter"]
+)
+def test_letters_that_only_look_like_an_ordinal_are_read_without_harm(text):
+    assert [found.kind for found in dates(text) if found.kind is DateKind.QUARTER] == []

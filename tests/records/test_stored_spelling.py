@@ -112,6 +112,8 @@ UNREADABLE = [
     ("streams", "opened_at", "'0000-01-01 00:00:00.000000'"),
     ("streams", "fingerprint", "'[' || hex(zeroblob(50000)) || ']'"),
     ("streams", "salt", "x'00'"),
+    ("streams", "opened_at", "opened_at || char(0) || 'x'"),
+    ("streams", "id", "id || char(0)"),
     ("conclusions", "figures", "'{'"),
     ("conclusions", "figures", "'NaN'"),
     ("conclusions", "figures", "replace(hex(zeroblob(50000)), '0', '[')"),
