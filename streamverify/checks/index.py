@@ -8,10 +8,9 @@ text.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from streamverify._lazy import cached_property
 from streamverify.checks.aligned import Ground, Place, PlacedNumber
@@ -22,6 +21,8 @@ from streamverify.checks.quantity import Quantity
 from streamverify.checks.source_text import SourceText, Stretch
 from streamverify.checks.versions import Versions
 from streamverify.types import Passage
+
+T = TypeVar("T")
 
 Near = tuple[int, int, int]
 """A window: position of the passage, and the range of its text in characters."""
@@ -117,15 +118,24 @@ class SourceView:
         return _union(text.stems for text in self.texts)
 
     @cached_property
-    def _sorted(self) -> list[str]:
-        return sorted(self.words)
+    def unmarked(self) -> frozenset[str]:
+        """Those of `words` that have apostrophes, without them."""
+        return _union(text.unmarked for text in self.texts)
 
-    def by_prefix(self, prefix: str) -> Sequence[str]:
-        """The words that begin with these folded characters."""
-        first = last = bisect_left(self._sorted, prefix)
-        while last < len(self._sorted) and self._sorted[last].startswith(prefix):
-            last += 1
-        return self._sorted[first:last]
+    @cached_property
+    def beginnings(self) -> frozenset[tuple[str, int]]:
+        """How the longer ones of `words` begin, and how many letters they have."""
+        return _union(text.beginnings for text in self.texts)
+
+    @cached_property
+    def capitals(self) -> frozenset[str]:
+        """Small words that stand in the texts as acronyms, folded: "us" for US and U.S."""
+        return _union(text.capitals for text in self.texts)
+
+    @cached_property
+    def counted(self) -> frozenset[tuple[str, str]]:
+        """Folded words and the small number, in digits or as a word, behind each: Apollo 11."""
+        return _union(text.counted for text in self.texts)
 
     @cached_property
     def initials(self) -> frozenset[str]:
@@ -172,8 +182,8 @@ class SourceView:
         return _union(text.plain_sentences for _, text in self._spoken)
 
 
-def _union(parts: Iterable[frozenset[str]]) -> frozenset[str]:
-    return frozenset[str]().union(*parts)
+def _union(parts: Iterable[frozenset[T]]) -> frozenset[T]:
+    return frozenset[T]().union(*parts)
 
 
 class SourceIndex:

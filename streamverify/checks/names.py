@@ -12,12 +12,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from streamverify.checks.index import SourceView
+from streamverify.checks.source_text import BEGINNING, NUMBER_WORDS
 from streamverify.checks.units import UNITS, unit_named
 from streamverify.text.sentence_ends import opens_sentence
 from streamverify.text.words import STOP_WORDS, fold, listed, stem, strip_possessive
 
-_BEGINNING = 5
-"""Letters of a beginning that a name and its adjective share."""
 _ONE = r"United (?:States(?: of America)?|Kingdom|Nations|Arab Emirates)\b"
 """Words that are one name, though some of them alone are none."""
 _TOKEN = re.compile(
@@ -43,12 +42,16 @@ _SYMBOL = re.compile(
 )
 _ROMAN = re.compile(r"^X{0,3}(?:IX|IV|V?I{0,3})$")
 _ROMAN_DIGITS = {"i": 1, "v": 5, "x": 10}
-_NUMBER_WORDS = (
-    "", "", *listed("two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen")
-)  # fmt: skip
+_LAST_WORD = re.compile(r"\w+$")
 _UMLAUTS = {ord(letter): f"{base}e" for letter, base in zip("äöüÄÖÜ", "aouAOU", strict=True)}
 _DIGRAPH = re.compile("([aou])e")
-_AMERICA = re.compile(r"\bU\.?S\b|\bUSA\b|\bAmerica")
+_AMERICA = frozenset(listed("usa america american americans americas"))
+_SMALL_ACRONYM = re.compile(
+    r"US\b(?!\$|[ \u00a0](?:\$|[A-Z]{2}|(?:dollar|cent|gallon|pint|quart|ton|ounce|cup|size)s?\b|fl\b))"
+    r"|(?<=\b[Tt]he )WHO\b(?! [A-Z]{2})"
+)
+"""Names whose letters make a small word; not where they tell a unit or all is written in capitals."""
+_CAPITALS_BEFORE = re.compile(r"[A-Z]{2}\W$")
 _PARTICLES = frozenset(listed("of the and for de la le du van von der den di da al bin el y e &"))
 _COMMON = frozenset(
     listed("""
@@ -70,7 +73,7 @@ _DEMONYMS = {
     "greek": "greece", "turkish": "turkey", "welsh": "wales", "scottish": "scotland", "swiss": "switzerland",
     "norwegian": "norway",
     "chinese": "china", "german": "germany", "thai": "thailand", "american": "us usa america states",
-    "us": "american america u.s u.s.a usa", "usa": "american america us u.s", "u.s":
+    "us": "american americans america u.s u.s.a usa usd", "usa": "american america us u.s", "u.s":
         "american america us usa",
     "uk": "britain british kingdom", "united kingdom": "uk britain british", "united nations": "un",
     "united arab emirates": "uae emirates", "bc": "bce", "bce": "bc", "ad": "ce", "ce": "ad",
@@ -101,7 +104,7 @@ def names(text: str) -> tuple[Name, ...]:
             continue
         if _is_identifier(token):
             found.append(Name(start, end, token, identifier=True))
-        elif token[0].isupper() and unit_named(token) is None and _is_name(text, token, start):
+        elif token[0].isupper() and _is_name(text, token, start):
             before = found[-1] if found else None
             if before and not before.identifier and _joined(text[before.end : start]):
                 found[-1] = Name(before.start, end, text[before.start : end])
@@ -142,11 +145,20 @@ def _is_identifier(token: str) -> bool:
 
 def _is_name(text: str, token: str, start: int) -> bool:
     folded = strip_possessive(fold(token))
-    if folded in _COMMON or folded in STOP_WORDS or (len(token) == 1):
+    if folded in STOP_WORDS:
+        return _is_small_acronym(text, start)
+    if folded in _COMMON or len(token) == 1 or unit_named(token) is not None:
         return False
     if (token.isupper() and len(token) > 1) or " " in token:
         return True
     return not opens_sentence(text, start) or _next_capitalised(text, start + len(token))
+
+
+def _is_small_acronym(text: str, start: int) -> bool:
+    """Whether a small word here is a name, as in "the US"; other capitals (NOT, ALL) only stress a word."""
+    if _SMALL_ACRONYM.match(text, start) is None:
+        return False
+    return _CAPITALS_BEFORE.search(text[max(start - 3, 0) : start]) is None
 
 
 def _next_capitalised(text: str, end: int) -> bool:
@@ -180,7 +192,7 @@ def missing(name: Name, view: SourceView) -> list[tuple[int, int]]:
     ]
     if not absent or _holds_initials(name.text, 2, view) or _holds_initials(name.wider, 3, view):
         return []
-    if re.sub(r"[\W_]+", "", fold(name.text)) in view.words:
+    if _has(re.sub(r"[\W_]+", "", fold(name.text)), view):
         return []  # Wi-Fi and wifi
     # "Hamish Hamilton" may be "Mr Hamilton" in the source, and "Old Windows programs" a mere adjective.
     first = (parts[0][1], parts[0][2])
@@ -189,17 +201,17 @@ def missing(name: Name, view: SourceView) -> list[tuple[int, int]]:
 
 def _holds_initials(text: str, least: int, view: SourceView) -> bool:
     """Whether the sources have the acronym of these words; one like "us" must stand there as an acronym."""
-    initials = "".join(word[0] for word in _SIMPLE.findall(text) if word[0].isupper())
-    if len(initials) < least or fold(initials) not in view.words:
-        return False
-    if fold(initials) not in STOP_WORDS:
+    capitalised = [word for word in _SIMPLE.findall(text) if word[0].isupper()]
+    initials = fold("".join(word[0] for word in capitalised))
+    if len(initials) >= least and _has(initials, view):
         return True
-    dotted = r"\.?".join(initials)
-    return _written(re.compile(rf"\b{dotted}\b"), view)
+    # The US Food and Drug Administration is the FDA.
+    return len(initials) > least and _is_acronym(capitalised[0]) and _has(initials[1:], view)
 
 
-def _written(pattern: re.Pattern[str], view: SourceView) -> bool:
-    return any(pattern.search(source.text) for source in view.sources)
+def _has(folded: str, view: SourceView) -> bool:
+    """Whether the sources have the word; a small one like "us" must stand there as an acronym."""
+    return folded in (view.capitals if folded in STOP_WORDS else view.words)
 
 
 def _reads(folded: str, view: SourceView) -> bool:
@@ -211,9 +223,10 @@ def _holds_numbered(before: str, part: str, view: SourceView) -> bool:
     value = _roman(part) if before and part.isupper() else 0
     if value < 2:
         return False
-    numbers = "|".join([str(value), *_NUMBER_WORDS[value : value + 1]])
-    pattern = re.compile(rf"\b{re.escape(strip_possessive(fold(before)))}\s(?:{numbers})\b")
-    return any(pattern.search(source) for source in view.folded)
+    word = _LAST_WORD.search(strip_possessive(fold(before)))
+    if word is None or word[0] not in view.words:
+        return False
+    return any((word[0], number) in view.counted for number in (str(value), *NUMBER_WORDS[value : value + 1]))
 
 
 def _roman(part: str) -> int:
@@ -234,12 +247,14 @@ def _holds_spelling(part: str, view: SourceView) -> bool:
     collapsed = _DIGRAPH.sub(r"\1", folded)
     if collapsed != folded and collapsed in view.words:
         return any(not source.text.isascii() for source in view.sources)
-    return any("'" in word and word.replace("'", "") == folded for word in view.by_prefix(folded[:1]))
+    return folded in view.unmarked
 
 
 def _holds_word(part: str, view: SourceView) -> bool:
     folded = strip_possessive(fold(part))
-    if folded in view.words or folded in STOP_WORDS or folded in _COMMON or stem(folded) in view.stems:
+    if folded in STOP_WORDS:
+        return not _is_acronym(part) or _holds_alias(part, folded, view)
+    if folded in view.words or folded in _COMMON or stem(folded) in view.stems:
         return True
     return _holds_alias(part, folded, view) or _holds_beginning(part, folded, view)
 
@@ -247,23 +262,27 @@ def _holds_word(part: str, view: SourceView) -> bool:
 def _holds_alias(part: str, folded: str, view: SourceView) -> bool:
     """Whether the sources have other names of the word: an acronym's expansion, a land's people."""
     bare = folded.replace(".", "")
-    if bare in view.words or any(other in view.words for other in _DEMONYMS.get(bare, "").split()):
+    if _has(bare, view) or any(_has(other, view) for other in _DEMONYMS.get(bare, "").split()):
         return True
     if bare in {"us", "usa"} and _reads("united states", view):
         return True
+    if bare in STOP_WORDS:  # any text has words that begin with u and s
+        return bare in view.initials or (len(bare) > 2 and bare in view.acronyms)
     return _is_acronym(part) and (bare.rstrip("s") in view.words or _expands(bare, view))
 
 
 def _holds_beginning(part: str, folded: str, view: SourceView) -> bool:
     """Whether the sources have the word in another spelling or form; of several words, all in a row."""
     if " " in folded:
-        america = folded.startswith("united states") and _written(_AMERICA, view)
-        return america or _reads(folded.removesuffix(" of america"), view)
+        if folded.startswith("united states") and (_has("us", view) or not _AMERICA.isdisjoint(view.words)):
+            return True
+        return _reads(folded.removesuffix(" of america"), view)
     if _holds_spelling(part, view):
         return True
     # Norway and Norwegian, Canada and Canadian: an adjective keeps most of the name.
-    return len(folded) >= _BEGINNING and any(
-        abs(len(other) - len(folded)) <= 4 for other in view.by_prefix(folded[:_BEGINNING])
+    lengths = range(max(len(folded) - 4, BEGINNING), len(folded) + 5)
+    return len(folded) >= BEGINNING and any(
+        (folded[:BEGINNING], length) in view.beginnings for length in lengths
     )
 
 

@@ -20,8 +20,10 @@ from streamverify.checks.quantities import quantities
 from streamverify.checks.quantity import Quantity
 from streamverify.checks.quotes import LEAST_WORDS, plain
 from streamverify.text.words import (
+    STOP_WORDS,
     even,
     fold,
+    listed,
     placed_words,
     split_words,
     stems_of,
@@ -40,6 +42,14 @@ _MOST_JOINED = 8
 """Capitalised words that are read as one name at most."""
 _DOTTED = re.compile(r"\b(?:[A-Za-z]\.){2,}")
 _WORDS_OF = re.compile(r"[^\W\d_]+")
+_CAPITALS = re.compile(r"\b[A-Z](?:\.?[A-Z])+\b")
+BEGINNING = 5
+"""Letters of a beginning that a name and its adjective share."""
+NUMBER_WORDS = (
+    "", "", *listed("two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen")
+)  # fmt: skip
+"""The words of the numbers that names are counted with, each at its value."""
+_COUNTED = re.compile(rf"(?<!\w)(\w++)\s(?=(\d\d?|{'|'.join(NUMBER_WORDS[2:])})\b)")
 
 
 class SourceText:
@@ -83,6 +93,27 @@ class SourceText:
     def stems(self) -> frozenset[str]:
         """Stems of `words`."""
         return frozenset(stems_of(self.words))
+
+    @cached_property
+    def unmarked(self) -> frozenset[str]:
+        """Those of `words` that have apostrophes, without them."""
+        return frozenset(word.replace("'", "") for word in self.words if "'" in word)
+
+    @cached_property
+    def beginnings(self) -> frozenset[tuple[str, int]]:
+        """How the longer ones of `words` begin, and how many letters they have."""
+        return frozenset((word[:BEGINNING], len(word)) for word in self.words if len(word) >= BEGINNING)
+
+    @cached_property
+    def capitals(self) -> frozenset[str]:
+        """Small words that stand in it as acronyms, folded: "us" for US and U.S."""
+        found = {match.replace(".", "").lower() for match in _CAPITALS.findall(self.text)}
+        return STOP_WORDS & found
+
+    @cached_property
+    def counted(self) -> frozenset[tuple[str, str]]:
+        """Folded words and the small number, in digits or as a word, behind each: Apollo 11."""
+        return frozenset(_COUNTED.findall(self.folded))
 
     @cached_property
     def stem_run(self) -> tuple[str, ...]:

@@ -88,11 +88,3 @@ def test_a_unit_of_several_words_is_read_whole(name):
     [quantity] = quantities(f"It takes 7 {name} in all.")
     assert quantity.text == f"7 {name}"
     assert quantity.readings[0].dimension == UNITS[name].dimension
-
-
-@given(st.lists(written, max_size=4), st.data())
-def test_words_are_found_by_how_they_begin(texts, data):
-    view = SourceView([Source(place, text, 0) for place, text in enumerate(texts)])
-    beginning = data.draw(st.sampled_from(sorted({word[:3] for word in view.words} | {"zz", "q"})))
-    found = view.by_prefix(beginning)
-    assert sorted(found) == sorted(word for word in view.words if word.startswith(beginning))
