@@ -42,7 +42,7 @@ _SYMBOL = re.compile(
 )
 _ROMAN = re.compile(r"^X{0,3}(?:IX|IV|V?I{0,3})$")
 _ROMAN_DIGITS = {"i": 1, "v": 5, "x": 10}
-_LAST_WORD = re.compile(r"\w+$")
+_WORD = re.compile(r"\w+")
 _UMLAUTS = {ord(letter): f"{base}e" for letter, base in zip("äöüÄÖÜ", "aouAOU", strict=True)}
 _DIGRAPH = re.compile("([aou])e")
 _AMERICA = frozenset(listed("usa america american americans americas"))
@@ -223,10 +223,11 @@ def _holds_numbered(before: str, part: str, view: SourceView) -> bool:
     value = _roman(part) if before and part.isupper() else 0
     if value < 2:
         return False
-    word = _LAST_WORD.search(strip_possessive(fold(before)))
-    if word is None or word[0] not in view.words:
+    words = _WORD.findall(strip_possessive(fold(before)))
+    if not words or words[-1] not in view.words:
         return False
-    return any((word[0], number) in view.counted for number in (str(value), *NUMBER_WORDS[value : value + 1]))
+    numbers = (str(value), *NUMBER_WORDS[value : value + 1])
+    return any((words[-1], number) in view.counted for number in numbers)
 
 
 def _roman(part: str) -> int:
