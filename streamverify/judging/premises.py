@@ -170,7 +170,8 @@ class PreparedPremises:
         claim = replace(measured.claim, focus=(seen.window,), together=(), only_focus=True)
         if score.tokens and seen is not single[0]:
             score, known = self._scored(claim, abort)
-            work = _cost(claim, score, known)
+            if not known:  # the claim itself is counted already
+                work = Work(tokens_scored=score.tokens_scored, passes=score.passes)
         window = self.windows[seen.window]
         index = self._alone.get(window.passage)
         if index is None:  # two threads at once make it twice at worst

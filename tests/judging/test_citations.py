@@ -220,8 +220,10 @@ RIVALS = (
 async def test_a_cited_passage_is_judged_as_if_there_were_no_other(answer, right, cited, order):
     passages = [Passage("right", right), Passage("cited", cited)][::order]
     async with Verifier() as verifier:
-        [sentence] = (await verifier.check(answer.replace("[2]", "[cited]"), passages)).sentences
+        report = await verifier.check(answer.replace("[2]", "[cited]"), passages)
+        [sentence] = report.sentences
         [citation] = sentence.citations
+        assert report.work.claims == 1  # however many passes its citations took
         assert sentence.label is Label.SUPPORTED
         assert (citation.finding, citation.better) == (CitationFinding.WRONG_PASSAGE, "right")
         [alone] = (await verifier.check(answer.replace(" [2]", ""), [Passage("cited", cited)])).sentences
