@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from streamverify.checks.index import SourceView
-from streamverify.checks.source_text import BEGINNING, NUMBER_WORDS
+from streamverify.checks.number_words import CARDINALS
+from streamverify.checks.source_text import BEGINNING
 from streamverify.checks.units import UNITS, unit_named
 from streamverify.text.sentence_ends import opens_sentence
 from streamverify.text.words import STOP_WORDS, fold, listed, stem, strip_possessive
@@ -226,7 +227,7 @@ def _holds_numbered(before: str, part: str, view: SourceView) -> bool:
     words = _WORD.findall(strip_possessive(fold(before)))
     if not words or words[-1] not in view.words:
         return False
-    numbers = (str(value), *NUMBER_WORDS[value : value + 1])
+    numbers = (str(value), *CARDINALS[value : value + 1])
     return any((words[-1], number) in view.counted for number in numbers)
 
 

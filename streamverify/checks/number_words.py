@@ -12,16 +12,14 @@ from typing import NamedTuple
 
 from streamverify.text.words import alternatives, listed
 
-_UNITS = {
-    word: float(value)
-    for value, word in enumerate(
-        listed(
-            "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-            "fifteen sixteen "
-            "seventeen eighteen nineteen"
-        )
+CARDINALS = tuple(
+    listed(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+        "seventeen eighteen nineteen"
     )
-}
+)
+"""The words of the first numbers, each at its value."""
+_UNITS = {word: float(value) for value, word in enumerate(CARDINALS)}
 _TENS = {
     word: 10.0 * value
     for value, word in enumerate(listed("twenty thirty forty fifty sixty seventy eighty ninety"), start=2)

@@ -287,16 +287,15 @@ def _reach(quantity: Quantity, reading: NumberReading) -> tuple[float, float]:
     return low - abs(low) * 1e-4, high + abs(high) * 1e-4
 
 
+def _read_as(quantity: Quantity, dimension: str) -> NumberReading | None:
+    """The first reading of a number as one of this kind, if it is stated as such."""
+    # Of units a second reading is as likely as the first: pounds, degrees.
+    readings = quantity.readings[:1] if dimension in {"", "ratio"} else quantity.readings
+    return next((r for r in readings if r.dimension == dimension and not quantity.implied), None)
+
+
 def _combined(pool: Sequence[Quantity], dimension: str) -> list[float]:
-    certain = dimension in {"", "ratio"}  # of other kinds a second reading is as likely: pounds, degrees
-    own = [
-        reading.base
-        for q in pool
-        if not q.implied
-        for reading in [r for r in (q.readings[:1] if certain else q.readings) if r.dimension == dimension][
-            :1
-        ]
-    ]
+    own = [read.base for q in pool if (read := _read_as(q, dimension)) is not None]
     results = [
         sum(parts)
         for count in (2, 3, 4)

@@ -16,6 +16,7 @@ from streamverify._lazy import cached_property
 from streamverify.checks.aligned import Run, run_of
 from streamverify.checks.dates import Date, dates, spans
 from streamverify.checks.negation import Statement, statements
+from streamverify.checks.number_words import CARDINALS
 from streamverify.checks.quantities import quantities
 from streamverify.checks.quantity import Quantity
 from streamverify.checks.quotes import LEAST_WORDS, plain
@@ -23,7 +24,6 @@ from streamverify.text.words import (
     STOP_WORDS,
     even,
     fold,
-    listed,
     placed_words,
     split_words,
     stems_of,
@@ -45,11 +45,7 @@ _WORDS_OF = re.compile(r"[^\W\d_]+")
 _CAPITALS = re.compile(r"\b[A-Z](?:\.?[A-Z])+\b")
 BEGINNING = 5
 """Letters of a beginning that a name and its adjective share."""
-NUMBER_WORDS = (
-    "", "", *listed("two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen")
-)  # fmt: skip
-"""The words of the numbers that names are counted with, each at its value."""
-_COUNTED = re.compile(rf"(?<!\w)(\w++)\s(?=(\d\d?|{'|'.join(NUMBER_WORDS[2:])})\b)")
+_COUNTED = re.compile(rf"(?<!\w)(\w++)\s(?=(\d\d?|{'|'.join(CARDINALS[2:])})\b)")
 
 
 class SourceText:

@@ -25,6 +25,8 @@ def meaningless(sentence: Sentence, citations: Sequence[Citation]) -> list[Span]
     """
     meant = {(c.start, c.end) for c in citations if c.finding is not CitationFinding.FABRICATED}
     fabricated = {(c.start, c.end) for c in citations} - meant
+    if not fabricated:
+        return []
     written = [marker.moved(sentence.start) for marker in find_markers(sentence.text)]
     found = [marker for marker in written if (marker.start, marker.end) in fabricated]
     # Forms that only the passages tell (a title in brackets) stand in no closing tag.

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn, cast
+from typing import Any, cast
 
 from streamverify.errors import InputFileError, PassageError
 from streamverify.evaluate.case import (
@@ -54,7 +53,7 @@ def read_cases(path: Path, *, warn: Callable[[str], None] | None = None) -> Iter
     first_seen: dict[str, int] = {}
     shared: dict[str, tuple[Passage, ...]] = {}
     for number, line in _lines(path):
-        row = Row(_object(line, path, number), path, number)
+        row = Row(json_object(line, path, number), path, number)
         for name in row.value:
             if name not in KNOWN and name not in told:
                 told.add(name)
@@ -87,32 +86,6 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
         raise InputFileError(path, "there is no such file") from None
     except OSError as error:
         raise InputFileError(path, f"cannot be read: {error.strerror or error}") from error
-
-
-def _object(line: str, path: Path, number: int) -> Mapping[str, Any]:
-    """The JSON object on one line; of a name that stands there twice, one value would be lost unsaid."""
-
-    def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            counts = Counter(name for name, _ in pairs)
-            twice = next(name for name, count in counts.items() if count > 1)
-            raise InputFileError(
-                path, f"the name {twice!r} stands twice in one object; keep one", line=number
-            )
-        return found
-
-    try:
-        value = json.loads(line, object_pairs_hook=distinct, parse_constant=_refuse)
-    except InputFileError:
-        raise
-    except (ValueError, RecursionError):
-        value = None
-    return value if isinstance(value, dict) else json_object(line, path, number)  # which says what is wrong
-
-
-def _refuse(name: str) -> NoReturn:
-    raise ValueError(name)
 
 
 def _meant(name: str) -> str:
@@ -190,7 +163,7 @@ def _passages(row: Row, shared: dict[str, tuple[Passage, ...]]) -> tuple[Passage
     if name is not None:
         file = Path(row.path).parent / row.filled("passages_file", name)
         if str(file) not in shared:
-            rows = [Row(_object(line, file, number), file, number) for number, line in _lines(file)]
+            rows = [Row(json_object(line, file, number), file, number) for number, line in _lines(file)]
             shared[str(file)] = _distinct(row, "passages_file", [one.passage() for one in rows])
         return shared[str(file)]
     if given is None:

@@ -11,6 +11,7 @@ import codecs
 import json
 import math
 import sys
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,7 +69,7 @@ def json_object(line: str, path: Path | str, number: int) -> Mapping[str, Any]:
     """The JSON object on one line.
 
     Raises:
-        InputFileError: it is something else, or holds NaN or an infinity. Caller.
+        InputFileError: it is something else, or holds NaN, an infinity or a name twice. Caller.
     """
     value = _value(line, path, number)
     if not isinstance(value, dict):
@@ -80,7 +81,7 @@ def json_array(text: str, path: Path | str) -> list[Mapping[str, Any]]:
     """The objects of a file that is one JSON array.
 
     Raises:
-        InputFileError: it is something else, or holds NaN or an infinity. Caller.
+        InputFileError: it is something else, or holds NaN, an infinity or a name twice. Caller.
     """
     items = _value(text, path, None)
     if not isinstance(items, list):
@@ -97,8 +98,16 @@ def _value(text: str, path: Path | str, number: int | None) -> Any:
     def refuse_constant(name: str) -> NoReturn:
         raise InputFileError(path, f"{name} is not JSON", line=number)
 
+    def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):  # one value of the two would be lost unsaid
+            twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+            problem = f"the name {twice!r} stands twice in one object; keep one"
+            raise InputFileError(path, problem, line=number)
+        return found
+
     try:
-        return json.loads(text, parse_constant=refuse_constant)
+        return json.loads(text, object_pairs_hook=distinct, parse_constant=refuse_constant)
     except InputFileError:
         raise
     except json.JSONDecodeError as error:

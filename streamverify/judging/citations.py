@@ -236,9 +236,9 @@ class _Parts:
                 if self._material.id_of(entry.window) == passage
             )
             return self._calibration.probability(features_for(measured.features, score))
-        found, work = self._material.alone(measured, passage, self._abort)
+        features, work = self._material.alone(measured, passage, self._abort)
         self.work = self.work + work
-        return self._calibration.probability(found.features)
+        return self._calibration.probability(features)
 
     def support(self, span: Span, passage: str) -> float | None:
         """Probability that the passage supports what stands in `span` of the sentence's text."""

@@ -53,13 +53,14 @@ class Measured:
     @property
     def work(self) -> Work:
         """What it cost."""
-        return _cost(self.claim, self.score, self.from_cache)
-
-
-def _cost(claim: Claim, score: ClaimScore, from_cache: bool) -> Work:
-    if from_cache:
-        return Work(claims_from_cache=1)
-    return Work(claims=1, tokens_scored=score.tokens_scored, passes=score.passes, hurried=int(claim.hurried))
+        if self.from_cache:
+            return Work(claims_from_cache=1)
+        return Work(
+            claims=1,
+            tokens_scored=self.score.tokens_scored,
+            passes=self.score.passes,
+            hurried=int(self.claim.hurried),
+        )
 
 
 class PreparedPremises:
@@ -153,23 +154,22 @@ class PreparedPremises:
         about = self.finder.about(score.single, claim.text)
         return Measured(claim, score, checked, features(score, checked.signals, about), about, known)
 
-    def alone(self, measured: Measured, passage: str, abort: Abort) -> tuple[Measured, Work]:
+    def alone(self, measured: Measured, passage: str, abort: Abort) -> tuple[Mapping[str, float], Work]:
         """The same claim as if the stream had this one passage, of which a single pass saw a window.
 
         Where tokens are judged it costs a pass, but for the passage whose window decided. Blocking.
 
         Returns:
-            What was measured, and what that cost beyond the claim's own score.
+            The features, and what they cost beyond the claim's own score.
 
         Raises:
             ScoringError: the scorer failed, or `abort` was set.
         """
-        single, work = measured.score.single, Work()
-        seen = next(entry for entry in single if self.id_of(entry.window) == passage)
-        score, known = measured.score, measured.from_cache
-        claim = replace(measured.claim, focus=(seen.window,), together=(), only_focus=True)
-        if score.tokens and seen is not single[0]:
-            score, known = self._scored(claim, abort)
+        claim, score, work = measured.claim, measured.score, Work()
+        seen = next(entry for entry in score.single if self.id_of(entry.window) == passage)
+        if score.tokens and seen is not score.single[0]:
+            narrow = replace(claim, focus=(seen.window,), together=(), only_focus=True)
+            score, known = self._scored(narrow, abort)
             if not known:  # the claim itself is counted already
                 work = Work(tokens_scored=score.tokens_scored, passes=score.passes)
         window = self.windows[seen.window]
@@ -178,9 +178,8 @@ class PreparedPremises:
             index = SourceIndex([self.passages[window.passage]], question=self.question)
             self._alone[window.passage] = index
         checked = check(claim, index, near=[(0, window.start, window.end)])
-        score = replace(score, single=(seen,), joint=None, together=())
-        about = self.finder.about(score.single, claim.text)
-        return Measured(claim, score, checked, features(score, checked.signals, about), about, known), work
+        score = replace(score, single=(seen,), joint=None)
+        return features(score, checked.signals, self.finder.about(score.single, claim.text)), work
 
     def _scored(self, claim: Claim, abort: Abort) -> tuple[ClaimScore, bool]:
         """The claim's score, and whether it was known before."""
