@@ -14,8 +14,8 @@ from streamverify.text.words import alternatives, listed
 
 CARDINALS = tuple(
     listed(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen"
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+        "sixteen seventeen eighteen nineteen"
     )
 )
 """The words of the first numbers, each at its value."""
