@@ -8,11 +8,12 @@ The rules, first that holds:
     fabricated      the marker means no passage
     unverified      the sentence has no verdict or makes no claim, or a cited passage was not scored
     correct         the sentence is supported, and a cited passage alone supports it, or the cited
-                    set together does while none of it does alone, or the passage supports the part
-                    of the sentence that the marker closes
+                    set together does while none of it does alone or clearly better than any of it,
+                    or the passage supports the part of the sentence that the marker closes, or no
+                    passage alone supports the sentence and the cited one comes nearest to it
     partial         a cited passage supports some clauses, or (where clauses were not scored) comes
                     near and no other passage alone supports the sentence
-    wrong_passage   the sentence is supported, by another passage
+    wrong_passage   the sentence is supported, by another passage or by several
     unsupported     the sentence is not supported
 
 A sentence that is not supported never carries a correct citation, even when it misreports the very
@@ -39,6 +40,10 @@ Requirement = Literal["never", "claims", "numbers"]
 """Which sentences must carry a citation: none, those that make a claim, those that claim a number."""
 Support = Mapping[str, float] | Callable[[str], float | None]
 PartSupport = Callable[[Span, str], float | None]
+TOGETHER = 0.1
+"""By how much a cited set must be likelier to support a sentence than a passage of it that does so alone."""
+NEAREST = 0.8
+"""Part of the support threshold at which a passage counts where it comes nearest and none reaches it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +195,18 @@ class _Check:
         scope = self._scope(position) if self.part is not None else None
         if scope is not None and self._backs(scope, ids):
             return self._citation(marker, ids, CitationFinding.CORRECT, best, span=scope)
+        if self._nearest(ids, best):
+            return self._citation(marker, ids, CitationFinding.CORRECT, best)
         return None
+
+    def _nearest(self, ids: tuple[str, ...], best: float) -> bool:
+        """Whether these passages come nearest to supporting what no passage supports alone.
+
+        The sentence is supported all the same, so something here supports it: if not they, who?
+        """
+        others = (self.support(id_) or 0.0 for id_ in self.resolver.ids if id_ not in ids)
+        bar, rival = NEAREST * self.thresholds.support, max(others, default=0.0)
+        return best >= bar and best > rival and rival < self.thresholds.support
 
     def _incorrect(self, position: int, ids: tuple[str, ...], best: float) -> Citation:
         marker, supported = self.markers[position], self.label is Label.SUPPORTED
@@ -204,10 +220,11 @@ class _Check:
         return self._citation(marker, ids, finding, best, better=better, span=span)
 
     def _together(self, cited: tuple[str, ...]) -> bool:
-        """Whether it takes the cited set: together it supports, no passage of it does alone."""
+        """Whether it takes the cited set: together it supports, no passage of it does alone, or far less."""
         if len(cited) < 2 or self.joint is None or self.joint < self.thresholds.support:
             return False
-        return all((self.support(id_) or 0.0) < self.thresholds.support for id_ in cited)
+        alone = max(self.support(id_) or 0.0 for id_ in cited)
+        return alone < self.thresholds.support or self.joint >= alone + TOGETHER
 
     def _scope(self, position: int) -> Span | None:
         """The part of the sentence a marker closes, when that is not all of it; in the sentence's text."""

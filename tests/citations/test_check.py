@@ -92,6 +92,23 @@ def test_beside_a_passage_that_supports_alone_another_is_not_excused_by_the_set(
     ]
 
 
+def test_a_set_that_supports_far_better_than_any_of_it_is_correct():
+    support = {"p1": 0.6, "p2": 0.3}
+    assert found("It grew [1][2].", support=support, joint_support=0.75) == [
+        ("[1]", "correct", None),
+        ("[2]", "correct", None),
+    ]
+
+
+def test_where_none_supports_alone_the_one_that_comes_nearest_is_correct():
+    text = "It grew, and costs fell [1]."
+    for options in ({}, {"part_support": part({("and", "p1"): 0.9})(text)}):
+        assert found(text, support={"p1": 0.45, "p2": 0.3}, **options) == [("[1]", "correct", None)]
+        # Not nearest, not near enough, or another supports alone.
+        for scores in ({"p1": 0.41, "p2": 0.42}, {"p1": 0.39, "p2": 0.1}, {"p1": 0.45, "p2": 0.5}):
+            assert found(text, support=scores, **options)[0][1] != "correct"
+
+
 def test_one_of_several_needed_is_partial():
     assert found("It grew [1].", support={"p1": 0.3, "p2": 0.3}) == [("[1]", "partial", None)]
     assert found("It grew [3].", support={"p1": 0.3, "p2": 0.3, "p3": 0.01}) == [
