@@ -51,6 +51,8 @@ _LABELLED = _words(
     "table team tier type unit variant version vitamin war zone"
 )
 _UNITS = _words("A C F J K V d ft g h hr hrs in l lb lbs m min mo oz s sec t yd yr yrs")
+# A figure behind these counts smaller units (`5 ft. 3 in.`).
+_LARGER_UNITS = _words("d ft h hr hrs lb lbs yd yds yr yrs")
 # Nor when a letter or a Roman numeral follows.
 _LETTERED = _words("App Appx Art Bd Ch Chap Ex Pt Sec Sect Tab Vol Vols")
 _NUMERAL = re.compile(r"[A-Z]|[IVXLC]+")
@@ -88,6 +90,8 @@ class Abbreviations:
         figure = char.isdigit()
         if self._never_last(word, figure=figure) or (word in _LETTERED and _is_numeral(view, first)):
             return False
+        if self._counted_on(word, before, figure=figure) and not marked:
+            return False
         if self._whole(word, before) or (marked and word != "al"):
             return True
         ordinal = word.isdigit() and not self._english  # `3. Oktober`
@@ -105,6 +109,10 @@ class Abbreviations:
         key = word.casefold()
         initial = len(word) == 1 and word.isalpha() and not word.isascii()
         return key in _NEVER_LAST or (figure and key in _NUMBERED) or initial
+
+    def _counted_on(self, word: str, before: str, *, figure: bool) -> bool:
+        """Whether a smaller unit's figure follows a larger unit's (`5 ft. 3 in.`)."""
+        return self._english and figure and word in _LARGER_UNITS and before[-1:].isdigit()
 
     def _whole(self, word: str, before: str) -> bool:
         """Whether it is no abbreviation at all where it stands."""

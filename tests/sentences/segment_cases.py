@@ -58,6 +58,7 @@ PROSE = {
         "I like art. ¦Mary likes music.",
         "It took 5 min. and 3 sec. in all. ¦That is fast.",
         "It is 5 ft. ¦Police measured it at 60 mph. ¦Nobody knows why.",
+        "He is 5 ft. 3 in. tall. ¦It weighs 5 lb. 3 oz. at birth. ¦It took 2 hrs. 30 min. ¦No more.",
         "They came in May. ¦John left in Jan. 2020. ¦All is OK. ¦Mary stayed.",
         "Fruit (apples, pears, etc.). ¦Carrots are not.",
         "The dept. of health, gov. body no. 3, agreed. ¦It acted.",
