@@ -1,4 +1,4 @@
-"""Numbers written in two units, a larger and a smaller one: 6 ft 2 in, 6'2", 5 lb 3 oz, 2h 15m.
+"""Numbers written in two parts: 6 ft 2 in, 6'2", 5 lb 3 oz, 2h 15m, an hour and a half.
 
 Before: `quantities.py` read both parts, or the figures of the first. After: they are one number, in the
 smaller unit.
@@ -26,6 +26,7 @@ _MARKED = (
 )
 """What follows a first figure, the units of both, and how many of the larger there may be."""
 _BEGINS_MARKED = frozenset("'’′hm ")
+_AND_A = " and a "
 _GAP = re.compile(r"[ \u00a0-]|,? and |, ")
 _LISTED = frozenset({"seconds", "months", "USD", "EUR", "GBP"})
 """Kinds, beside customary measures, whose parts are joined by "and" or a comma, too."""
@@ -64,7 +65,9 @@ def join(text: str, found: Sequence[Quantity]) -> list[Quantity]:
 
 
 def _joined(text: str, one: Quantity, other: Quantity) -> Quantity | None:
-    gap = text[one.end : other.start] if other.start - one.end <= 6 else ""
+    gap = text[one.end : other.start] if other.start - one.end <= len(_AND_A) else ""
+    if gap == _AND_A:
+        return _with_part(text, one, other)
     if not gap or one.implied or other.implied or not _GAP.fullmatch(gap):
         return None
     end, parts = other.end, other.readings
@@ -79,6 +82,16 @@ def _joined(text: str, one: Quantity, other: Quantity) -> Quantity | None:
         if whole is not None and (len(gap) == 1 or not large.metric or large.dimension in _LISTED):
             return Quantity(one.start, end, text[one.start : end], (whole,), step=min(other.step, 1.0))
     return None
+
+
+def _with_part(text: str, one: Quantity, part: Quantity) -> Quantity | None:
+    """So many of a unit and half of one, or a quarter."""
+    share, whole = part.readings[0], one.readings[0]
+    if share.dimension != "ratio" or not share.value < 1 or not whole.dimension or whole.dimension == "ratio":
+        return None
+    value = whole.value + share.value
+    reading = replace(whole, value=value, base=value * whole.factor)
+    return Quantity(one.start, part.end, text[one.start : part.end], (reading,))
 
 
 def _whole(large: NumberReading, small: NumberReading) -> NumberReading | None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 
-from streamverify.checks import Checked, SourceIndex, check
+from streamverify.checks import Checked, SourceIndex, Spelling, check
 from streamverify.errors import ScoringError
 from streamverify.judging.evidence import WindowFinder
 from streamverify.judging.score_cache import ScoreCache, digest, score_key
@@ -37,7 +37,10 @@ NEAR = 2
 class Measured:
     """What was measured about one claim, before anything is decided."""
 
+    said: Claim
+    """As the sentence has it; the checks quote it."""
     claim: Claim
+    """As it was put to the scorer: its values are written as the passages write them."""
     score: ClaimScore
     checked: Checked
     features: Mapping[str, float]
@@ -101,6 +104,7 @@ class PreparedPremises:
         self.question = question
         self._index = SourceIndex(self.passages, question=question)
         self._alone: dict[int, SourceIndex] = {}
+        self._spelling = Spelling(self._index.everything)
 
     def renewed(self, passages: Sequence[Passage], abort: Abort) -> PreparedPremises:
         """For another stream: what is read off the texts is shared, the scorer is asked anew. Blocking.
@@ -149,10 +153,11 @@ class PreparedPremises:
         Raises:
             ScoringError: the scorer failed, or `abort` was set.
         """
+        said, claim = claim, self._respelled(claim)
         score, known = self._scored(claim, abort)
-        checked = self._check(claim, score.single[:NEAR])
+        checked = self._check(said, score.single[:NEAR])
         about = self.finder.about(score.single, claim.text)
-        return Measured(claim, score, checked, features(score, checked.signals, about), about, known)
+        return Measured(said, claim, score, checked, features(score, checked.signals, about), about, known)
 
     def alone(self, measured: Measured, passage: str, abort: Abort) -> tuple[Mapping[str, float], Work]:
         """The same claim as if the stream had this one passage, of which a single pass saw a window.
@@ -177,9 +182,16 @@ class PreparedPremises:
         if index is None:  # two threads at once make it twice at worst
             index = SourceIndex([self.passages[window.passage]], question=self.question)
             self._alone[window.passage] = index
-        checked = check(claim, index, near=[(0, window.start, window.end)])
+        checked = check(measured.said, index, near=[(0, window.start, window.end)])
         score = replace(score, single=(seen,), joint=None)
         return features(score, checked.signals, self.finder.about(score.single, claim.text)), work
+
+    def _respelled(self, claim: Claim) -> Claim:
+        """The claim with its values as the passages write them, unless that makes it too long to be read."""
+        put = self._spelling.put(claim)
+        longer = len(put.text) > len(claim.text)
+        room = self.scorer.traits.claim_tokens
+        return claim if longer and len(self.scorer.token_spans(put.text)) > room else put
 
     def _scored(self, claim: Claim, abort: Abort) -> tuple[ClaimScore, bool]:
         """The claim's score, and whether it was known before."""

@@ -163,7 +163,7 @@ def _spelled(text: str, random: Random) -> str | None:
     if found:
         m = random.choice(found)
         return text[: m.start()] + _SPELLED[int(m.group()) - 2] + text[m.end() :]
-    m = re.search(rf"\b(?:{'|'.join(_SPELLED)})\b", text)
+    m = re.search(rf"(?<![\w-])(?:{'|'.join(_SPELLED)})\b(?!-| (?:thirds|quarters|fifths|tenths))", text)
     return text[: m.start()] + str(_SPELLED.index(m.group()) + 2) + text[m.end() :] if m else None
 
 

@@ -1,0 +1,150 @@
+"""Equal values written as the passages write them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamverify import Label, Passage, Verifier
+from streamverify.checks import SourceIndex, Spelling
+from streamverify.checks.dates import dates, spans
+from streamverify.checks.numbers import QuantityPool
+from streamverify.checks.quantities import quantities
+from streamverify.scorers.protocol import Claim
+
+
+def put(text, *passages, question=None):
+    sources = [Passage(f"p{n}", passage) for n, passage in enumerate(passages)]
+    view = SourceIndex(sources, question=question).everything
+    return Spelling(view).put(Claim(text, tuple(range(len(text)))))
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage", "expected"),
+    [
+        ("There are a dozen eggs.", "There are 12 eggs.", "There are 12 eggs."),
+        ("Returns are free for 2 weeks.", "Free for 14 days.", "Returns are free for 14 days."),
+        ("Half of the seats are taken.", "50 percent of the seats.", "50 percent of the seats are taken."),
+        ("A quarter of it went to rent.", "25% of it", "25% of it went to rent."),
+        ("The tank holds 2 litres.", "It holds 2,000 ml.", "The tank holds 2,000 ml."),
+        ("It is dated April 12, 2016.", "Date: 2016-04-12", "It is dated 2016-04-12."),
+        ("Doors open at 3 p.m.", "Doors open at 15:00.", "Doors open at 15:00."),
+        ("The fee is $1.5 million.", "A fee of $1,500,000", "The fee is $1,500,000."),
+        ("Due within sixty days of it.", "Due within 60 days.", "Due within 60 days of it."),
+        ("He is 6 ft 2 in tall.", "Height: 74 inches", "He is 74 inches tall."),
+        ("It takes an hour and a half.", "It takes 90 minutes.", "It takes 90 minutes."),
+        ("The trail is 5 km long.", "A trail of 3.1 miles", "The trail is 3.1 miles long."),
+        ("Heat it to 37 °C.", "Heat to 98.6 °F.", "Heat it to 98.6 °F."),
+        ("Two thirds agreed.", "67% were for it.", "67% agreed."),
+        ("It cost about 5 million euros.", "Cost: 4.98 million euros", "It cost about 4.98 million euros."),
+    ],
+)
+def test_an_equal_value_is_written_as_the_passage_writes_it(claim, passage, expected):
+    assert put(claim, passage).text == expected
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        ("Free for 2 weeks.", "Free for 13 days."),  # not equal
+        ("Free for 2 weeks.", "Free for 14 hours."),
+        ("It cost 5 million euros.", "It cost 4.98 million euros."),  # rounded without a word
+        ("It is over 100 km.", "It is 120 km."),
+        ("It is 5 km long.", "It is 3.1 miles long, of 3.12 miles."),  # which of the two?
+        ("One in four left.", "25% left."),
+        ("It lasts 2 weeks.", "It lasts 14 days, that is 2 weeks."),  # the claim's form stands there too
+        ("A three-year contract", "It runs for three years."),  # but for a hyphen and a plural the same
+        ("30 % of it", "30% of it"),
+        ("He came third.", "There were 3 of them."),  # a place, no count
+        ("One of them left.", "1. They left."),
+        ("It opens on Monday.", "Open on Mondays."),
+    ],
+)
+def test_what_is_not_equal_or_not_written_otherwise_is_left_as_it_is(claim, passage):
+    assert put(claim, passage).text == claim
+
+
+def test_the_question_is_no_source_of_forms():
+    assert put("It lasts 2 weeks.", "It lasts.", question="Is it 14 days?").text == "It lasts 2 weeks."
+
+
+def test_of_several_forms_the_one_that_stands_among_the_same_words_is_taken():
+    passages = (
+        "The trial phase of the pump takes 14 days.",
+        "Refunds are paid within a fortnight, 336 hours.",
+    )
+    assert put("The pump's trial phase takes two weeks.", *passages).text.endswith("takes 14 days.")
+    assert put("Refunds are paid within two weeks.", *passages).text.endswith("within 336 hours.")
+
+
+VALUES = (
+    "2 weeks",
+    "14 days",
+    "twelve",
+    "12",
+    "$1.5 million",
+    "$1,500,000",
+    "3 pm",
+    "15:00",
+    "50%",
+    "half",
+    "5 km",
+    "3.1 miles",
+)
+WORDS = ("The pump", "was", "of the", "first", "[")
+# A sentence each: numbers side by side are read as one, or as a list with one unit.
+texts = st.lists(st.sampled_from([*VALUES, *WORDS]), max_size=8).map(". Then ".join)
+
+
+def numbers(text):
+    return [q for q in quantities(text, skip=spans(dates(text))) if not q.implied]
+
+
+@given(texts, st.lists(texts, max_size=3))
+def test_laws(claim, passages):
+    found = put(claim, *passages)
+    assert len(found.offsets) == len(found.text)
+    assert list(found.offsets) == sorted(found.offsets)
+    again = put(found.text, *passages)
+    assert again.text == found.text
+    # What it says is what it said.
+    said, says = numbers(claim), numbers(found.text)
+    assert all(map(QuantityPool(says).holds, said))
+    assert all(map(QuantityPool(said).holds, says))
+    assert len(dates(found.text)) == len(dates(claim))
+
+
+@pytest.mark.anyio
+async def test_a_finding_quotes_the_sentence_as_it_stands():
+    passage = Passage("p", "Check-in is at 3 pm. Check-out is at 11:00. Prices are in 9,99 EUR.")
+    async with Verifier() as verifier:
+        [sentence] = (await verifier.check("Check-out is at 11 am in room 512.", [passage])).sentences
+    assert sentence.findings
+    for finding in sentence.findings:
+        assert finding.detail.split(" ")[0] in "Check-out is at 11 am in room 512."
+
+
+@pytest.mark.anyio
+async def test_a_claim_that_would_get_too_long_keeps_its_own_forms():
+    claim = "It takes " + ", ".join(["2 h"] * 25) + " to do."
+    passage = Passage("p", "It takes all of 7,200 seconds to do.")
+    async with Verifier() as verifier:
+        [sentence] = (await verifier.check(claim, [passage])).sentences
+    assert sentence.label is not Label.UNVERIFIED
+
+
+@pytest.mark.anyio
+async def test_equal_forms_are_supported_and_other_values_are_not():
+    passages = [
+        Passage("eggs", "There are 12 eggs in the basket."),
+        Passage("back", "Returns are free for 14 days."),
+    ]
+    async with Verifier() as verifier:
+        for claim, expected in (
+            ("There are a dozen eggs in the basket.", Label.SUPPORTED),
+            ("Returns are free for 2 weeks.", Label.SUPPORTED),
+            ("Returns are free for 3 weeks.", None),
+        ):
+            [sentence] = (await verifier.check(claim, passages)).sentences
+            assert (sentence.label is Label.SUPPORTED) == (expected is Label.SUPPORTED), claim
