@@ -34,6 +34,17 @@ _MONTHS = (
 )  # fmt: skip
 _MONTH_OF = {name: number for number, names in enumerate(_MONTHS, start=1) for name in names}
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_FIRST_NTH = listed(
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth"
+    " fifteenth sixteenth seventeenth eighteenth nineteenth"
+)
+_NTH = {word: str(day) for day, word in enumerate(_FIRST_NTH, start=1)} | {
+    "twentieth": "20",
+    "thirtieth": "30",
+    "thirty-first": "31",
+    **{f"twenty-{word}": str(20 + day) for day, word in enumerate(_FIRST_NTH[:9], start=1)},
+}
+"""The days of a month in words."""
 _QUARTERS = {
     "first": 1, "second": 2, "third": 3, "fourth": 4, "final": 4, "last": 4,
     "1st": 1, "2nd": 2, "3rd": 3, "4th": 4,
@@ -49,8 +60,9 @@ _MONTH = re.compile(
     r"(?:,?(?:\s+of)?[\s\u00a0-]+(?P<year>1[0-9]\d\d|20\d\d)(?![\d,]\d|\d))?"
 )
 _BEFORE_MONTH = re.compile(
-    r"(?:\b(?P<day>\d{1,2})(?:st|nd|rd|th)?(?:\s+day)?(?:\s+of)?[\s\u00a0-]+)?(?:\b(?:early|mid"
-    r"|late)[\s-]+)?$",
+    r"(?:\b(?:(?P<day>\d{1,2})(?:st|nd|rd|th)?(?:\s+day)?(?:\s+of)?"
+    r"|(?P<word>(?:(?:twenty|thirty)[- ])?[a-z]{4,11})(?:\s+day)?\s+of)[\s\u00a0-]+)?"
+    r"(?:\b(?:early|mid|late)[\s-]+)?$",
     re.IGNORECASE,
 )
 _WORD_LED = re.compile(
@@ -72,7 +84,8 @@ _ISO = re.compile(
 _YEAR_FIRST = re.compile(
     r"(?P<year>[12]\d{3})/(?P<month>0?[1-9]|1[0-2])/(?P<day>0?[1-9]|[12]\d|3[01])(?![\d/])"
 )
-_SLASHED = re.compile(r"(?P<a>\d{1,2})(?P<sep>[/.])(?P<b>\d{1,2})(?P=sep)(?P<year>\d{4}|\d\d)(?![\d/])")
+_MONTH_AND_YEAR = re.compile(r"(?P<month>0[1-9]|1[0-2])/(?P<year>(?:19|20)\d\d)(?![\d/.-]\d|[\d/])")
+_SLASHED = re.compile(r"(?P<a>\d{1,2})(?P<sep>[/.-])(?P<b>\d{1,2})(?P=sep)(?P<year>\d{4}|\d\d)(?![\d/-])")
 _YEAR_RANGE = re.compile(
     r"(?P<from>1[0-9]\d\d|20\d\d)\s?[-–—/]\s?(?P<to>1[0-9]\d\d|20\d\d|\d\d)(?![\w%]|[.,]\d|-\d)"
 )
@@ -133,17 +146,24 @@ def _named(text: str) -> Iterable[Date]:
     for match in _whole(_MONTH, text):
         month = _MONTH_OF[match["month"].lower()]
         before = _BEFORE_MONTH.search(text, max(match.start() - 24, 0), match.start())
-        lead = before["day"] if before else None
+        lead = _day_before(before) if before else None
         day = int(match["day"] or lead or 0)
         year = int(match["year"]) if match["year"] else None
         if day > 31 or (not day and not year and len(match["month"]) <= 3 and not _surely_month(text, match)):
             continue
-        start, end = before.start() if before and not match["day"] else match.start(), match.end()
+        # What stood there may be any word: "the end of May".
+        own = before is not None and not match["day"] and (lead is not None or not before["word"])
+        start, end = before.start() if before is not None and own else match.start(), match.end()
         # A closing dot belongs to the abbreviation only when something of the date follows it.
         if text[end - 1] == "." and len(match["month"]) > 4:
             end -= 1
         kind = DateKind.DAY if day else DateKind.MONTH
         yield Date(start, end, text[start:end], kind, year, month, day or None)
+
+
+def _day_before(match: re.Match[str]) -> str | None:
+    """The day of a month that stands before it, in figures or in words ("the third of")."""
+    return match["day"] or _NTH.get((match["word"] or "").lower().replace(" ", "-"))
 
 
 def _surely_month(text: str, match: re.Match[str]) -> bool:
@@ -268,13 +288,22 @@ def _slashed(text: str, start: int) -> list[Date]:
     if match is None:
         return []
     first, second, year = int(match["a"]), int(match["b"]), int(match["year"])
+    if len(match["year"]) == 2 and match["sep"] == "-":
+        return []  # parts of a number
     if len(match["year"]) == 2:
         year += 2000 if year < 70 else 1900
     day, month = (first, second) if second <= 12 else (second, first)
     if not 1 <= month <= 12 or not 1 <= day <= 31:
         return []
-    either = first <= 12 and second <= 12 and match["sep"] == "/"
+    either = first <= 12 and second <= 12 and match["sep"] in "/-"
     return [Date(start, match.end(), match[0], DateKind.DAY, year, month, day, swapped=either)]
+
+
+def _month_and_year(text: str, start: int) -> list[Date]:
+    match = _MONTH_AND_YEAR.match(text, start)
+    if match is None:
+        return []
+    return [Date(start, match.end(), match[0], DateKind.MONTH, int(match["year"]), int(match["month"]))]
 
 
 def _clock(text: str, start: int) -> list[Date]:
@@ -350,5 +379,9 @@ def _measured(text: str, end: int) -> bool:
 
 
 _SHORT = (_slashed, _clock, _century)
-_READINGS = {1: _SHORT, 2: (*_SHORT, _short_year), 4: (_iso, _year_first, _military, _range, _year)}
+_READINGS = {
+    1: _SHORT,
+    2: (_month_and_year, *_SHORT, _short_year),
+    4: (_iso, _year_first, _military, _range, _year),
+}
 """How to read dates that begin with a number of so many digits."""

@@ -54,6 +54,13 @@ _SMALL_ACRONYM = re.compile(
 """Names whose letters make a small word; not where they tell a unit or all is written in capitals."""
 _CAPITALS_BEFORE = re.compile(r"[A-Z]{2}\W$")
 _PARTICLES = frozenset(listed("of the and for de la le du van von der den di da al bin el y e &"))
+_LEGAL_FORMS = frozenset(
+    listed(
+        "inc incorporated corp corporation co company ltd limited llc llp plc ag gmbh kg se sa nv bv ab oy as"
+        " spa srl pty group holding holdings"
+    )
+)
+"""What a firm is by law: sources leave it out or write it otherwise."""
 _COMMON = frozenset(
     listed("""
     i january february march april may june july august september october november december jan feb mar apr
@@ -189,6 +196,7 @@ def missing(name: Name, view: SourceView) -> list[tuple[int, int]]:
         (start, end)
         for before, (part, start, end) in zip(befores, parts, strict=False)
         if fold(part) not in _PARTICLES
+        and not (before and fold(part).rstrip(".") in _LEGAL_FORMS)
         and not (_holds_word(part, view) or _holds_numbered(before, part, view))
     ]
     if not absent or _holds_initials(name.text, 2, view) or _holds_initials(name.wider, 3, view):

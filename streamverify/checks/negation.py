@@ -28,7 +28,10 @@ _IDIOMS = Caseless.of(
     r"|not (?:later|more|less|fewer|earlier|only|just|least|exceed(?:ing)?|until|necessarily|all|every|yet)"
     r"|nothing (?:but|more|less)"
     r"|whether or not|no\. ?\d|nos\. ?\d|without (?:delay|exception|further ado|limit|doubt)|never before"
-    r"|none other)\b"
+    r"|none other"
+    # A bound, however it is put: "never costs more than", "does not go above".
+    r"|(?:not|never|\w+n['’]t)(?: \w+){0,2} (?:(?:more|less|fewer|longer|higher|lower|later|earlier|larger"
+    r"|smaller|greater) than|(?:above|below|over|under)(?= [€$£]?\d)|exceed(?:ing|s)?))\b"
 )
 """Negations that negate no statement: "no later than" is a bound, "not only" an addition."""
 _RESTRICTING = Caseless.of(

@@ -39,7 +39,7 @@ _ORDINAL_END = re.compile(r"(?:st|nd|rd|th)\b", re.IGNORECASE)
 _MAGNITUDE = re.compile(r"(?:\s|-)?(hundred|thousand|million|billion|trillion|lakh|crore)\b", re.IGNORECASE)
 _SHORT_MAGNITUDE = re.compile(r"\s?(k|K|m|M|mn|Mn|mm|bn|Bn|b|B|tn|T)\b(?![/²³])")
 _SHORT_VALUES = {"k": 1e3, "m": 1e6, "mn": 1e6, "mm": 1e6, "bn": 1e9, "b": 1e9, "tn": 1e12, "t": 1e12}
-_NEXT = re.compile(r"[\s\u00a0-]{0,2}([^\W\d_]+[²³/]?[^\W\d_]*|[%％°℃℉€£$″′×µ][A-Za-z]?)")
+_NEXT = re.compile(r"[\s\u00a0-]{0,2}([^\W\d_]+[²³/]?[^\W\d_]*|[%％‰‱°℃℉€£$″′µ][A-Za-z]?|×(?!\s?\d))")
 _OF_MANY = re.compile(
     r"(?:[\s-]+(?:of[\s-]+)?an?)?[\s-]+(thousand|million|billion|trillion)\b", re.IGNORECASE
 )
@@ -53,9 +53,15 @@ _DEGREES = re.compile(
     r"\s?([CF])(?![\w/+#&'’-])|\s(K)(?=\s*$|[.,;:)]|\s(?:and|or|to|in|at|for|while|when|is|was)\b)"
 )
 """A bare letter that may be a scale of temperature, or a grade; K stands for thousands before a noun."""
+_SYMBOLS_ALONE = frozenset("LAVWJs")
+"""Units of one letter that name many things: behind a blank, units where nothing is named behind them."""
+_ENDS = re.compile(
+    r"\s*(?:$|[.,;:)!?](?!\w))|\s(?:and|or|to|in|at|for|from|while|when|is|was|are|of|per|on|with|by"
+    r"|each|after|before|than|if)\b"
+)
 _LETTERS = {"C": ("celsius", True), "F": ("fahrenheit", False), "K": ("kelvin", True)}
 _SIGNED = frozenset({"celsius", "fahrenheit"})
-_JOINED = re.compile(r"\s?(?:-|–|—|−|to|and|or|,|up to|through|/)\s?(?:up to )?$")
+_JOINED = re.compile(r"\s?(?:-|–|—|−|×|x|by|to|and|or|,|up to|through|/)\s?(?:up to )?$")
 _IMPLIED = {
     "hourly": (1.0, "hour"), "daily": (1.0, "day"), "nightly": (1.0, "day"), "weekly": (1.0, "week"),
     "fortnight": (2.0, "weeks"), "fortnightly": (2.0, "weeks"), "monthly": (1.0, "month"),
@@ -150,9 +156,11 @@ def _within_name(text: str, start: int, end: int, values: list[float]) -> Quanti
 def _currency_before(text: str, start: int) -> str:
     before = text[max(start - 5, 0) : start]
     if before[-1:] and before[-1] in SYMBOLS_BEFORE:
-        return before[-1]
+        country = next((code for code in CODES_BEFORE if code[-1] == "$" and before.endswith(code)), "")
+        first = len(before) - len(country)
+        return country if country and not before[first - 1 : first].isalpha() else before[-1]
     bare = before.rstrip()
-    if not bare[-1:].isalpha() or not bare.endswith(CODES_BEFORE):
+    if not (bare[-1:].isalpha() or bare[-1:] == "$") or not bare.endswith(CODES_BEFORE):
         return ""
     return next(code for code in CODES_BEFORE if bare.endswith(code))
 
@@ -283,6 +291,8 @@ def _stands_alone(text: str, start: int, first: tuple[str, int], length: int) ->
     if length > 1 or len(name) > 1 or not name.isalpha():
         return True
     directly = end - len(name) == start
+    if not directly and name in _SYMBOLS_ALONE and _ENDS.match(text, end):
+        return True
     return directly or (
         name.islower() and not text[end : end + 1].isalnum() and name not in {"a", "s", "d", "x"}
     )

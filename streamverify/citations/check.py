@@ -44,6 +44,8 @@ TOGETHER = 0.1
 """By how much a cited set must be likelier to support a sentence than a passage of it that does so alone."""
 NEAREST = 0.8
 """Part of the support threshold at which a passage counts where it comes nearest and none reaches it."""
+SAME = 0.01
+"""Difference below which two passages come equally near: one piece of text, cut at other places."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +208,8 @@ class _Check:
         """
         others = (self.support(id_) or 0.0 for id_ in self.resolver.ids if id_ not in ids)
         bar, rival = NEAREST * self.thresholds.support, max(others, default=0.0)
-        return best >= bar and best > rival and rival < self.thresholds.support
+        # A passage that stands twice, in overlapping pieces, is no nearer than itself.
+        return best >= bar and best >= rival - SAME and rival < self.thresholds.support
 
     def _incorrect(self, position: int, ids: tuple[str, ...], best: float) -> Citation:
         marker, supported = self.markers[position], self.label is Label.SUPPORTED

@@ -153,3 +153,16 @@ def quoted(text: str) -> tuple[int, int] | None:
         return None
     end = len(text.rstrip(".!"))
     return 1, end - 1
+
+
+_TAG = re.compile(
+    r",\s+(?:correct|right|okay|ok|eh|no|yes|(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would"
+    r"|should|must)(?:n['’]t)? (?:it|he|she|they|that|there))\s*\?\s*$",
+    re.IGNORECASE,
+)
+
+
+def tag(text: str) -> int:
+    """Where a tag begins that asks whether a statement is right: "It costs 50 euros, doesn't it?"."""
+    found = _TAG.search(text, max(len(text) - 40, 0))
+    return found.start() if found else len(text)

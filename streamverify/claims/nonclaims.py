@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from streamverify.claims import conversation, headings
+from streamverify.claims import asides, conversation, headings
 from streamverify.claims.conversation import Talk
 
 
@@ -127,6 +127,13 @@ _REASONS = (
     (_POINTED, Reason.META),
 )
 
+ANSWER = re.compile(
+    r"(?:yes|no|yeah|yep|nope|indeed|exactly|correct|right|maybe|perhaps|sure|certainly|absolutely|definitely"
+    r"|true|false|see|cf)[\s.!,:;…]*",
+    re.IGNORECASE,
+)
+"""A word that only the question makes a statement, or that only points: it claims nothing by itself."""
+
 _TELLS = (
     r"(?:say|state|mention|specify|tell|reveal|disclose|indicate|clarify|address|discuss|explain|answer"
     r"|define|detail|note|record|report|describe|comment"
@@ -238,8 +245,9 @@ class Abstention:
 
     topic: tuple[tuple[int, int], ...]
     """Ranges in the text that make up the topic; all empty when it names none."""
-    rest: int | None = None
-    """Where the clause begins that claims something after all ("…, but the fee was $240")."""
+    rest: asides.Ranges = ()
+    """Those that claim something after all ("…, but the fee was $240"); two where the first is what the
+    second speaks of."""
 
 
 def abstention(text: str) -> Abstention | None:
@@ -251,6 +259,9 @@ def abstention(text: str) -> Abstention | None:
         if match is None:
             continue
         start, end = match.span("topic")
+        rest: asides.Ranges = ((more.end(), len(text)),) if more and len(text) - more.end() > 12 else ()
+        if not more and (found := asides.aside(text, start, end)) is not None:
+            end, rest = found
         tail = _TAIL.search(head, start, end)
         end = tail.start() if tail else end
         while end > start and head[end - 1] in " .!,;":
@@ -258,7 +269,7 @@ def abstention(text: str) -> Abstention | None:
         ranges = [(start, max(start, end))]
         if "more" in pattern.groupindex:
             ranges.append(match.span("more"))
-        return Abstention(tuple(ranges), more.end() if more and len(text) - more.end() > 12 else None)
+        return Abstention(tuple(ranges), rest)
     return None
 
 

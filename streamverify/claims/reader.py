@@ -13,10 +13,11 @@ from math import inf
 
 from streamverify.claims import conversation, coreference, framing, headings, nonclaims
 from streamverify.claims.nonclaims import Reason
+from streamverify.claims.tables import read_table
 from streamverify.scorers.protocol import Claim
 from streamverify.text.language import detect
 from streamverify.text.list_marks import is_item
-from streamverify.text.markdown import Aligned, cells, is_bold, plain
+from streamverify.text.markdown import Aligned, is_bold, plain
 from streamverify.types import Sentence, SentenceKind, Span
 
 LOOK_BACK = 12
@@ -60,13 +61,18 @@ def read(
     if sentence.kind is SentenceKind.CODE:
         return ClaimReading(None, Reason.CODE)
     if sentence.kind is SentenceKind.TABLE:
-        return _read_table(sentence, previous, markers)
+        rows = read_table(sentence, previous, markers)
+        return (
+            ClaimReading(None, rows)
+            if isinstance(rows, Reason)
+            else ClaimReading(Claim(rows.text, rows.offsets))
+        )
     text = plain(sentence.text, sentence.start, markers=markers)
     if _is_heading(sentence, text.text, previous, markers):
         ruled = ClaimReading(None, Reason.HEADING)
     else:
         ruled = _read_prose(text, sentence, previous[-LOOK_BACK:], markers)
-    if not learned or ruled.reason is Reason.EMPTY:
+    if not learned or ruled.reason is Reason.EMPTY or nonclaims.ANSWER.fullmatch(text.text.strip()):
         return ruled  # there is nothing to weigh
     return _weighed(ruled, text, sentence, previous[-LOOK_BACK:], markers)
 
@@ -149,8 +155,10 @@ _ITALIC = re.compile(r"[*_](?![*_\s])[^*_\n]{2,60}[*_]")
 def _read_prose(
     text: Aligned, sentence: Sentence, previous: Sequence[Sentence], markers: Sequence[Span]
 ) -> ClaimReading:
+    if nonclaims.ANSWER.fullmatch(text.text.strip()):
+        return ClaimReading(None, Reason.META)
     item = sentence.kind is SentenceKind.LIST_ITEM or is_item(sentence.text)
-    text = text.cut(framing.front(text.text))
+    text = text.cut(0, framing.tag(text.text)).cut(framing.front(text.text))
     text = _after(_LABEL, text.cut(nonclaims.opening(text.text)))
     silent = nonclaims.abstention(text.text)
     if silent is not None:
@@ -263,8 +271,13 @@ def _unframed(text: Aligned) -> Aligned:
 
 def _abstaining(text: Aligned, silent: nonclaims.Abstention) -> ClaimReading:
     topic = _topic(sum((text.cut(*part) for part in silent.topic), Aligned("", ())))
-    if silent.rest is not None:
-        rest = _without_frame(text.cut(silent.rest))
+    if silent.rest:
+        *of, last = (text.cut(*part) for part in silent.rest)
+        # Of a relative clause or a bracket: what it speaks of, as a statement.
+        if of:
+            seam = "" if last.text.startswith(" ") else ": "
+            last = _after(_ASKING, of[0]) + Aligned.borrowed(seam) + last
+        rest = _without_frame(last)
         if rest.text and nonclaims.reason(rest.text) is None and nonclaims.abstention(rest.text) is None:
             return ClaimReading(Claim(rest.text, rest.offsets), abstains=True, abstained_topic=topic)
     return ClaimReading(None, Reason.ABSTENTION, abstains=True, abstained_topic=topic)
@@ -338,47 +351,3 @@ def _in_frame(text: Aligned, previous: Sequence[Sentence], before: Sequence[Alig
         body = text.cut(0, len(text.text.rstrip(".;,")))
         return Aligned.borrowed(first) + body + Aligned.borrowed(last)
     return None
-
-
-# --- tables --------------------------------------------------------------------------------------------
-
-
-def _read_table(sentence: Sentence, previous: Sequence[Sentence], markers: Sequence[Span]) -> ClaimReading:
-    """A table's rows as "header: cell, header: cell"; the header row alone claims nothing."""
-    rows = cells(sentence.text, sentence.start, markers=markers)
-    first = _first_of_table(previous)
-    if first is None:
-        header, rows = rows[:1], rows[1:]
-    else:
-        header = cells(first.text, first.start, markers=markers)[:1]
-    if not header and not rows:
-        return ClaimReading(None, Reason.EMPTY)
-    names = [cell.text for cell in header[0]] if header else []
-    lines = [line for line in (_row_text(row, names) for row in rows) if line.text]
-    if not lines:
-        return ClaimReading(None, Reason.HEADING if first is None else Reason.EMPTY)
-    text = lines[0]
-    for line in lines[1:]:
-        text = text + Aligned.borrowed("; ") + line
-    return ClaimReading(Claim(text.text, text.offsets))
-
-
-def _first_of_table(previous: Sequence[Sentence]) -> Sentence | None:
-    """The sentence with which the table that ends right before begins; None when there is none."""
-    first = None
-    for other in reversed(previous):
-        if other.kind is not SentenceKind.TABLE:
-            break
-        first = other
-    return first
-
-
-def _row_text(row: Sequence[Aligned], names: Sequence[str]) -> Aligned:
-    line = Aligned("", ())
-    for place, cell in enumerate(row):
-        if not cell.text:
-            continue
-        name = names[place] if place < len(names) else ""
-        lead = (", " if line.text else "") + (f"{name}: " if name else "")
-        line = line + Aligned.borrowed(lead) + cell
-    return line

@@ -35,9 +35,12 @@ _NEVER_LAST = _words(
 )
 # Not at the end of a sentence when a figure follows.
 _NUMBERED = _words(
-    "abs art bd ch chap chs col ed eq eqs ex fig figs l ll n nn no nos nr op p para paras pp pt ref refs "
-    "sec sect tab v ver vol vols ziff"
+    "abs apt art arts avg bd ch chap chs col ed eq eqs est ex excl fig figs fn l ll max n nn no nos nr op p"
+    " para paras pop pp pt ref refs rm rte sec secs sect ste subsec suppl tab tel temp v ver vol vols ziff"
 )
+_TITLES = _words("Dr Prof")
+_DEGREES = _words("h.c ing iur jur med nat phil pol rer techn theol vet")
+_DAYS = _words("Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun")
 # English words and units that sentencex also lists as abbreviations (Maine, Illinois, Idaho).
 _COMMON = _words(
     "arc ark art con dec del fed ill id ken la mar may me med miss mm mph ok ore que re rep res sens"
@@ -88,7 +91,9 @@ class Abbreviations:
         word, before = words[-1].lstrip("'’‘"), words[-2] if len(words) > 1 else ""
         char = view.char(first)
         figure = char.isdigit()
-        if self._never_last(word, figure=figure) or (word in _LETTERED and _is_numeral(view, first)):
+        degree = before.rstrip(".") in _TITLES and word in _DEGREES  # Dr. med. Weber
+        numbered = word in _LETTERED and _is_numeral(view, first)
+        if degree or numbered or self._never_last(word, figure=figure):
             return False
         if self._counted_on(word, before, figure=figure) and not marked:
             return False
@@ -108,7 +113,7 @@ class Abbreviations:
     def _never_last(self, word: str, *, figure: bool) -> bool:
         key = word.casefold()
         initial = len(word) == 1 and word.isalpha() and not word.isascii()
-        return key in _NEVER_LAST or (figure and key in _NUMBERED) or initial
+        return key in _NEVER_LAST or (figure and (key in _NUMBERED or word in _DAYS)) or initial
 
     def _counted_on(self, word: str, before: str, *, figure: bool) -> bool:
         """Whether a smaller unit's figure follows a larger unit's (`5 ft. 3 in.`)."""

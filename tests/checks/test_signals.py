@@ -225,6 +225,16 @@ def test_strong_words_count_only_when_no_near_source_has_one(claim, signal):
             "The council rejected the plan for the bridge.",
             True,
         ),
+        (
+            "The entry fee for grown visitors is at most 50 euros.",
+            "The entry fee for grown visitors is never more than 50 euros.",
+            False,
+        ),
+        (
+            "The old bridge leads over the river at Ulm.",
+            "The old bridge does not lead over the river at Ulm.",
+            True,
+        ),
     ],
 )
 def test_an_opposite_counts_on_its_own_side_of_a_conjunction(text, claim, mismatch):

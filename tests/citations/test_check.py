@@ -104,8 +104,9 @@ def test_where_none_supports_alone_the_one_that_comes_nearest_is_correct():
     text = "It grew, and costs fell [1]."
     for options in ({}, {"part_support": part({("and", "p1"): 0.9})(text)}):
         assert found(text, support={"p1": 0.45, "p2": 0.3}, **options) == [("[1]", "correct", None)]
+        assert found(text, support={"p1": 0.45, "p2": 0.45}, **options) == [("[1]", "correct", None)]
         # Not nearest, not near enough, or another supports alone.
-        for scores in ({"p1": 0.41, "p2": 0.42}, {"p1": 0.39, "p2": 0.1}, {"p1": 0.45, "p2": 0.5}):
+        for scores in ({"p1": 0.41, "p2": 0.43}, {"p1": 0.39, "p2": 0.1}, {"p1": 0.45, "p2": 0.5}):
             assert found(text, support=scores, **options)[0][1] != "correct"
 
 

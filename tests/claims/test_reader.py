@@ -233,6 +233,74 @@ def test_an_abstention_that_goes_on_to_claim_something_is_read_as_that():
 
 
 @pytest.mark.parametrize(
+    ("text", "claimed"),
+    [
+        ("The sources do not state the price: it is 50 euros.", "it is 50 euros."),
+        ("The passages do not mention the opening year, which was 1950.", "the opening year was 1950."),
+        (
+            "I was unable to find the name of the builder, who was Benito Mussolini.",
+            "the name of the builder was Benito Mussolini.",
+        ),
+        ("There is no information about the price because tickets cost 50 euros.", "tickets cost 50 euros."),
+        ("The documents do not mention it, tickets cost 50 euros.", "tickets cost 50 euros."),
+        ("The sources do not say this – tickets cost 50 euros.", "tickets cost 50 euros."),
+        ("The documents do not state the price (50 euros per adult).", "the price: 50 euros per adult"),
+        ("We have no data on the tower because it was demolished in 1950.", "it was demolished in 1950."),
+        (
+            "The documents do not say when the dam, which was built in 1950, broke.",
+            "the dam was built in 1950",
+        ),
+    ],
+)
+def test_what_an_abstention_tells_in_passing_is_a_claim(text, claimed):
+    found = reading(text)
+    assert (found.abstains, found.claim.text) == (True, claimed)
+    assert found.abstained_topic is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The documents do not say how it works, or when it opens.",
+        "I could not find information on price, opening hours, and location.",
+        "The documents do not state the fee for Schedule B (section 4).",
+        "The passages do not say whether Acme Corp. paid in 2019.",
+        "The handbook (2024 edition) does not say how long it takes.",
+        "The context does not specify the deadline for 2025 applications, the form to use, or the fee.",
+        "The documents do not say what happens on Monday, 3 May 2021.",
+    ],
+)
+def test_what_only_names_the_topic_of_an_abstention_is_no_claim(text):
+    found = reading(text)
+    assert (found.claim, found.abstains) == (None, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "claimed"),
+    [
+        ("The tower was built in 1950, correct?", "The tower was built in 1950"),
+        ("A ticket costs 50 euros, doesn't it?", "A ticket costs 50 euros"),
+        ("Is it open?", None),
+        ("Yes.", None),
+        ("No.", None),
+        ("Indeed.", None),
+        ("Paris.", "Paris."),
+    ],
+)
+def test_a_tag_makes_no_question_of_a_statement_and_a_bare_answer_none(text, claimed):
+    found = reading(text).claim
+    assert (found.text if found else None) == claimed
+
+
+def test_a_header_row_with_an_amount_claims_it():
+    [header, row] = segment("| Ticket | 50 euros |\n|---|---|\n| Child | 6 euros |\n")
+    assert read(header).claim.text == "Ticket: 50 euros"
+    [years, row] = segment("| Year | 2022 |\n|---|---|\n| Sales | 5 |\n")
+    assert read(years).claim is None
+    assert read(row, previous=[years]).claim.text == "Year: Sales, 2022: 5"
+
+
+@pytest.mark.parametrize(
     ("before", "text", "expected"),
     [
         (
