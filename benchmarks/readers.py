@@ -35,6 +35,7 @@ from streamverify.citations import (
     suggest,
 )
 from streamverify.claims import coreference, reader
+from streamverify.claims.asides import aside
 from streamverify.passages import cut, passages_from
 from streamverify.pii import Recognisers, blocked, marked, numbers, people
 from streamverify.pii.policy import RedactPii
@@ -131,6 +132,7 @@ CALLS: dict[str, Callable[[str], object]] = {
     "citations.markers.find_markers": lambda text: find_markers(text, known=Resolver(_PASSAGES)),
     "citations.provider.native": lambda text: native([{"id": "p1", "title": text, "url": text}], text=text),
     "citations.resolve.Resolver": lambda text: Resolver([Passage(f"k-1{text}", "It.", text)]),
+    "claims.asides.aside": lambda text: aside(text, 0, len(text)),
     "claims.coreference.frame": lambda text: [
         coreference.frame(*pair) for pair in ((text, "tall"), ("It is:", text))
     ],
