@@ -140,6 +140,9 @@ def test_a_judge_and_an_embedder_of_ones_own_are_asked(pytester):
     result = session(
         pytester,
         """
+        import json
+        from pathlib import Path
+
         from streamverify.evaluate.judge.questions import Share
 
         class Judge:
@@ -155,8 +158,11 @@ def test_a_judge_and_an_embedder_of_ones_own_are_asked(pytester):
                 return [[float(text.count(letter)) for letter in "aeiou"] for text in texts]
 
         def test_judged(evaluation):
+            rows = [json.loads(line) for line in Path("golden.jsonl").read_text().splitlines()]
+            asked = [json.dumps({**row, "question": "How old is the mill?"}) for row in rows]
+            Path("asked.jsonl").write_text("\\n".join(asked))
             names = ["judged_groundedness", "answer_relevance_by_embedding"]
-            run = evaluation("golden.jsonl", metrics=names, judge=Judge(), embedder=Embedder())
+            run = evaluation("asked.jsonl", metrics=names, judge=Judge(), embedder=Embedder())
             assert run["judged_groundedness"].figure == 0.625
             assert (run.header.judge, run.header.embedder) == ("rule", "letters")
 
@@ -229,6 +235,32 @@ def test_options_that_hold_nothing_are_refused(pytester):
         pack=PACK,
     )
     result.assert_outcomes(passed=7)
+
+
+def test_what_was_computed_for_no_case_is_not_passed(pytester):
+    result = session(
+        pytester,
+        """
+        from pathlib import Path
+
+        def unanswered():
+            path = Path("unanswered.jsonl")
+            path.write_text('{"id": "a", "question": "Is it old?", "passages": ["It is."]}')
+            return path
+
+        def test_named(evaluation):
+            evaluation(unanswered(), metrics=["faithfulness"])
+
+        def test_usual(evaluation):
+            evaluation(unanswered())
+
+        def test_some(evaluation):
+            evaluation("golden.jsonl", metrics=["faithfulness"])
+        """,
+        pack=PACK,
+    )
+    result.assert_outcomes(passed=1, failed=2)
+    result.stdout.fnmatch_lines(["*computed for no case*faithfulness*"])
 
 
 @pytest.mark.slow

@@ -72,8 +72,14 @@ def asks(question: Callable[..., Sequence[object] | None]) -> Callable[..., None
     @functools.wraps(question)
     def command(**given: Any) -> None:
         asked = {parameter.name: given[parameter.name] for parameter in own}
+        most = asked.get("limit")
+        if most is not None:
+            asked["limit"] = most + 1  # one more tells whether there are more
         with reading(*(given[name] for name in _REQUESTER)) as reader:
             found = question(reader, **asked)
+        if found is not None and most is not None and len(found) > most:
+            found = found[:most]
+            complain(f"these are {most}, and there are more: --limit takes a larger number")
         if found is not None:
             show_rows(found, json=given["json"])
 
@@ -110,11 +116,16 @@ def opened(records: str, *, empty: bool = False) -> Iterator[Database]:
         if not empty and not database.holds_records:
             database.close()
             raise UsageError(
-                f"{database.name} holds no records: name the database that Records or serve --records "
-                "wrote, or make its tables with streamverify audit upgrade"
+                f"{database.name} holds no records: nothing was recorded there yet, or it is another "
+                "database. Name the one that Records or serve --records wrote, or make its tables with "
+                "streamverify audit upgrade"
             )
         with database:
             yield database
+
+
+_DAMAGED = ("decode to UTF-8", "user-defined function raised")
+"""What SQLite says where a single value is at fault and not the database."""
 
 
 @contextmanager
@@ -127,6 +138,11 @@ def usable(database: Database) -> Iterator[None]:
         yield
     except DatabaseError as error:
         cause = str(error.orig or error).partition("\n")[0]
+        if any(sign in cause for sign in _DAMAGED):
+            raise UsageError(
+                f"{database.name} holds a value that cannot be read ({cause}): streamverify audit verify "
+                "says which"
+            ) from None
         raise UsageError(f"{database.name} cannot be used: {cause}") from None
     except UnicodeEncodeError:
         raise UsageError("what was asked for is no text: it holds half of a character") from None

@@ -181,6 +181,8 @@ def erase(
     with opened(records) as database:
         count = take_out(database, reason=reason, user=user, before=moment(before), tenant=tenant, by=by)
     write(f"{count} streams lost their texts")
+    if not count:
+        complain("nothing was erased: no stream with texts is theirs or that old")
 
 
 def upgrade(*, records: RecordsOption) -> None:

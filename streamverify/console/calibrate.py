@@ -22,11 +22,18 @@ def calibrate(
     labelled: Annotated[Path, typer.Argument(help="JSON Lines; rows label the answer's sentences.")],
     *,
     max_miss_rate: Annotated[
-        float, typer.Option("--max-miss-rate", help="Ungrounded sentences that may be called supported, 0-1.")
-    ] = 0.05,
+        float | None,
+        typer.Option(
+            "--max-miss-rate",
+            help="Ungrounded sentences that may be called supported, 0-1; 0.05 if left out.",
+        ),
+    ] = None,
     confidence: Annotated[
-        float, typer.Option("--confidence", help="Probability that this holds, over sets of labels, 0-1.")
-    ] = 0.95,
+        float | None,
+        typer.Option(
+            "--confidence", help="Probability that this holds, over sets of labels, 0-1; 0.95 if left out."
+        ),
+    ] = None,
     per: Annotated[
         str | None,
         typer.Option("--per", help="Have it hold in each kind, category, domain … by itself."),
@@ -61,11 +68,18 @@ def calibrate(
     Exit status: 0; 2 for bad input, too few labels included.
     """
     from streamverify.calibration import Calibration  # noqa: PLC0415 - loads pydantic
+    from streamverify.errors import UsageError  # noqa: PLC0415 - as above
     from streamverify.evaluate import fitting, read_dataset  # noqa: PLC0415 - as above
     from streamverify.evaluate.merging import labelled_dataset  # noqa: PLC0415 - as above
     from streamverify.files.written import write_whole  # noqa: PLC0415 - as above
     from streamverify.verifier import Verifier  # noqa: PLC0415 - as above
 
+    costs = (cost_miss, cost_alarm) != (None, None)
+    if costs and (max_miss_rate, confidence) != (None, None):
+        raise UsageError(
+            "costs choose the cheapest threshold, without a guarantee: leave them out, or "
+            "--max-miss-rate and --confidence"
+        )
     refuse_unwritable((labelled, *(labels or ())), {"--out": out, "--curve": curve})
     cases = (
         labelled_dataset(labelled, labels, warn=complain) if labels else read_dataset(labelled, warn=complain)
@@ -74,8 +88,8 @@ def calibrate(
     with progress(len(cases)) as tell, Verifier(scorer, model=model, calibration=start) as verifier:
         found = fitting.calibrate(
             cases,
-            max_miss_rate,
-            confidence,
+            0.05 if max_miss_rate is None else max_miss_rate,
+            0.95 if confidence is None else confidence,
             per,
             fit_weights=fit_weights,
             cost_miss=cost_miss,

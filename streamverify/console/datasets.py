@@ -121,6 +121,8 @@ def agree(
     from streamverify.evaluate.agreement import between  # noqa: PLC0415 - as above
     from streamverify.evaluate.merging import agreement_of, holds_labels, read_labels  # noqa: PLC0415 - as above
 
+    if len({file.resolve() for file in files}) < len(files):
+        raise UsageError("a file given twice agrees with itself: name one file for each annotator")
     by_hand = [holds_labels(file) for file in files]
     if all(by_hand):
         labels = read_labels(files)

@@ -36,8 +36,8 @@ Status = Literal["passed", "failed", "not computed"]
 class Gate(Record):
     """The bounds of one figure; at least one of them."""
 
-    min: float | None = None
-    max: float | None = None
+    min: float | None = Field(default=None, strict=True)
+    max: float | None = Field(default=None, strict=True)
     on: Literal["value", "low", "high"] = "value"
     """What is held against the bound: the figure, or the end of its interval on the bound's side."""
     min_coverage: float | None = Field(default=None, ge=0, le=1)
@@ -63,8 +63,9 @@ class Gate(Record):
 class BaselineRules(Record):
     """How much worse than a baseline a run may be."""
 
-    max_drop: float = Field(default=0.05, ge=0)
-    """Of any metric, relative to the baseline's figure unless `absolute`."""
+    max_drop: float = Field(default=0.05, ge=0, strict=True)
+    """Of any metric, relative to the baseline's figure unless `absolute`; relative below 1, since a drop by
+    the whole figure would pass."""
     absolute: bool = False
     critical: dict[str, float] = Field(default_factory=dict)
     """Metric to its own `max_drop`."""
@@ -73,6 +74,22 @@ class BaselineRules(Record):
     min_coverage: float = Field(default=1.0, ge=0, le=1)
     """Least share of cases whose figure must be computed, for gates and for comparisons; a gate does not ask
     it of cases with nothing to measure."""
+
+    @model_validator(mode="after")
+    def _below_the_whole(self) -> BaselineRules:
+        drops = {
+            "max_drop": self.max_drop,
+            **{f"critical.{name}": one for name, one in self.critical.items()},
+        }
+        for name, drop in drops.items():
+            if not drop >= 0:  # NaN too
+                raise ValueError(f"{name} must be 0 or more, not {drop:g}")
+            if not self.absolute and drop >= 1:
+                raise ValueError(
+                    f"{name} = {drop:g} is a share of the baseline's figure: give one below 1 "
+                    f"({drop / 100:g} for {drop:g} %), or absolute = true"
+                )
+        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,14 +184,40 @@ def gates_from(found: Mapping[str, Any]) -> Gates:
                 raise WrongPlaceError(
                     f"gates.{name}", 'gates over slices go by category: [gates."category=…"]'
                 )
-            categories[category] = {m: _gate(f"gates.{name}.{m}", one) for m, one in value.items()}
+            categories[category] = {m: _gate(f"gates.{name}.{m}", m, one) for m, one in value.items()}
         else:
-            everywhere[name] = _gate(f"gates.{name}", value)
+            everywhere[name] = _gate(f"gates.{name}", name, value)
     return Gates(everywhere, categories, built(BaselineRules, "baseline", found.get("baseline", {})))
 
 
-def _gate(place: str, value: object) -> Gate:
-    return built(Gate, place, value)
+def _gate(place: str, metric: str, value: object) -> Gate:
+    gate = built(Gate, place, value)
+    if why := pointless(metric, gate.min, gate.max):
+        raise WrongPlaceError(place, why)
+    return gate
+
+
+def pointless(metric: str, least: float | None, most: float | None) -> str:
+    """Why bounds of a metric of the catalogue cannot do what they are for; empty where they can.
+
+    A bound out of the metric's range is a slip, mostly a per cent for a share; one at its end asks that there
+    is a figure at all. A single bound on the side on which the figure is good passes what is bad.
+    """
+    from streamverify.evaluate.metrics import CATALOGUE  # noqa: PLC0415 - the whole catalogue, for this alone
+
+    known = CATALOGUE.get(metric)
+    if known is None:
+        return ""
+    low, high = known.range
+    for name, bound in (("min", least), ("max", most)):
+        if bound is not None and (bound < low or (high is not None and bound > high)):
+            lies = f"is {low:g} or more" if high is None else f"lies between {low:g} and {high:g}"
+            return f"{name} = {bound:g}, and {metric} {lies}"
+    if known.higher_is_better and least is None:
+        return f"{metric} is better the higher it is: give min"
+    if not known.higher_is_better and most is None:
+        return f"{metric} is better the lower it is: give max"
+    return ""
 
 
 def decide(run: Run, gates: Gates) -> tuple[GateResult, ...]:

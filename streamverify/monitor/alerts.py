@@ -21,6 +21,7 @@ misses the bound, answers being the trials (`on = "value"`: where the figure its
 
 from __future__ import annotations
 
+import difflib
 import math
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -48,8 +49,9 @@ _NAMED = 5
 class Rule(Record):
     """The bounds of one figure over a window; at least one of them."""
 
-    min: float | None = None
-    max: float | None = None
+    min: float | None = Field(default=None, ge=0, le=1, strict=True)
+    """Every figure is a share or a score, 0-1."""
+    max: float | None = Field(default=None, ge=0, le=1, strict=True)
     on: Literal["sure", "value"] = "sure"
     """Whether chance must be excluded."""
     window: str = "1h"
@@ -226,10 +228,13 @@ def rules_from(found: Mapping[str, Any]) -> Rules:
                 raise WrongPlaceError(
                     f"alerts.{name}", 'alerts over slices go by domain: [alerts."domain=…"]'
                 )
-            own = {figure: _rule(f"alerts.{name}.{figure}", one, defaults) for figure, one in value.items()}
+            own = {
+                figure: _rule(f"alerts.{name}.{figure}", figure, one, defaults)
+                for figure, one in value.items()
+            }
             domains[domain] = own
         else:
-            everywhere[name] = _rule(f"alerts.{name}", value, defaults)
+            everywhere[name] = _rule(f"alerts.{name}", name, value, defaults)
     if not everywhere and not domains:
         raise WrongPlaceError("alerts", "holds no rule")
     return Rules(everywhere, domains, built(Sinks, "sinks", found.get("sinks", {})))
@@ -250,7 +255,13 @@ def _tables(found: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, A
     return defaults, given
 
 
-def _rule(place: str, value: object, defaults: Mapping[str, Any]) -> Rule:
+_SLIP = 0.85
+"""Likeness to the name of a figure above which another name is taken for a slip of the pen."""
+
+
+def _rule(place: str, figure: str, value: object, defaults: Mapping[str, Any]) -> Rule:
+    if figure not in FIGURES and difflib.get_close_matches(figure, FIGURES, n=1, cutoff=_SLIP):
+        raise WrongPlaceError(place, unknown(figure, FIGURES))
     if not isinstance(value, Mapping):
         raise WrongPlaceError(place, "must be a table such as { min = 0.85 }")
     told = {("for_" if name == "for" else name): one for name, one in {**defaults, **value}.items()}

@@ -6,6 +6,9 @@ Before: `alerts.py` says what is on. After: whoever is told.
 from __future__ import annotations
 
 import logging
+import os
+import socket
+import ssl
 import subprocess
 import urllib.error
 import urllib.request
@@ -109,10 +112,24 @@ def _tell(sinks: Sinks, name: str, lines: Sequence[str], facts: Sequence[Mapping
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         # An address may hold a secret: the error's kind alone is told, or the status that came back.
         said = str(error.code) if isinstance(error, urllib.error.HTTPError) else type(error).__name__
+        if isinstance(error, urllib.error.URLError) and not isinstance(error, urllib.error.HTTPError):
+            said = _cause(error)
         if isinstance(error, subprocess.CalledProcessError):
             said = f"exit status {error.returncode}"
         return f"the {name} could not be told: {said}"
     return ""
+
+
+def _cause(error: urllib.error.URLError) -> str:
+    """Why nobody could be reached, without the words of the error, which may hold the address."""
+    cause = error.reason
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return f"the certificate was refused: {cause.verify_message}"
+    if isinstance(cause, socket.gaierror):
+        return "its host was not found"
+    if isinstance(cause, OSError) and cause.errno:
+        return os.strerror(cause.errno)
+    return type(cause if isinstance(cause, Exception) else error).__name__
 
 
 def _post(url: str, text: str) -> None:

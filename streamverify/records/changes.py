@@ -148,13 +148,16 @@ def erase(
         How many streams lost their texts.
 
     Raises:
-        UsageError: neither a user nor a moment was named, or there is no reason. Caller.
+        UsageError: neither a user nor a moment was named, the moment is still to come, or there is no reason.
+            Caller.
     """
     if user is None and before is None:
         raise UsageError("name whose texts to erase, or before which moment")
     if not reason.strip():
         raise UsageError("say why: the reason must not be empty")
     now, count = at or datetime.now(UTC), 0
+    if before is not None and before > now:
+        raise UsageError(f"{before.isoformat()} is still to come: it would erase what is recorded until then")
     streams = schema.streams
     asked = (
         sa.select(streams.c.id).where(streams.c.tenant == tenant, streams.c.salt.is_not(None)).limit(_PORTION)

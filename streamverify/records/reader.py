@@ -373,4 +373,10 @@ class Reader:
 
     def _rows(self, asked: sa.Select[Any]) -> Sequence[dict[str, Any]]:
         with self._database.reading() as connection:
-            return [dict(row) for row in connection.execute(asked).mappings()]
+            try:
+                return [dict(row) for row in connection.execute(asked).mappings()]
+            except (ValueError, LookupError) as error:  # of a moment, an id or a label; not of the database
+                raise UsageError(
+                    f"{self._database.name} holds a value that cannot be read ({error}): streamverify audit "
+                    "verify says which"
+                ) from None

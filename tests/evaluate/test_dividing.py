@@ -107,10 +107,14 @@ def test_the_commands(tmp_path, capsys):
     ]
     a = str(written(tmp_path / "a.jsonl", labelled))
     capsys.readouterr()
-    assert main(["dataset", "agree", a, a, "--min-kappa", "0.9"]) == 0
+    b = str(written(tmp_path / "b.jsonl", labelled))
+    assert main(["dataset", "agree", a, b, "--min-kappa", "0.9"]) == 0
     assert "Cohen kappa  1.000" in capsys.readouterr().out
-    assert main(["dataset", "agree", a, a, a]) == 0
+    c = str(written(tmp_path / "c.jsonl", labelled))
+    assert main(["dataset", "agree", a, b, c]) == 0
     assert "Fleiss kappa  1.000" in capsys.readouterr().out
-    one = str(written(tmp_path / "one.jsonl", labelled[:1]))
-    assert main(["dataset", "agree", one, one, "--min-kappa", "0"]) == 1
+    assert main(["dataset", "agree", a, a, "--min-kappa", "0.9"]) == 2
+    assert "agrees with itself" in capsys.readouterr().err
+    one, other = (str(written(tmp_path / f"{name}.jsonl", labelled[:1])) for name in ("one", "other"))
+    assert main(["dataset", "agree", one, other, "--min-kappa", "0"]) == 1
     assert "only one label occurs" in capsys.readouterr().out

@@ -127,6 +127,8 @@ def test_agreement_and_calibration_read_them_as_they_are(files, tmp_path, capsys
     command = ["calibrate", str(data), "--scorer", "lexical", "--cost-miss", "5", "--cost-alarm", "1"]
     assert main([*command, "--labels", str(one), "--labels", str(other)]) == 0
     told = capsys.readouterr()
+    assert main([*command, "--max-miss-rate", "0.05"]) == 2
+    assert "without a guarantee" in capsys.readouterr().err
     assert "3 labelled sentences of 2 answers" in told.out
     assert "left without a label" in told.err
 

@@ -141,6 +141,10 @@ def test_the_defaults_are_those_of_the_guide():
         ("[alerts]\nfaithfulness = { min = 0.9, window = '1 hour' }", "24h"),
         ("[alerts]\nfaithfulness = { min = 0.9, for = 'long' }", "24h"),
         ("[alerts]\nfaithfulness = { min = nan }", "finite"),
+        ("[alerts]\nhallucination_rate = { max = 5 }", "less than or equal to 1"),
+        ("[alerts]\nfaithfulness = { min = 85 }", "less than or equal to 1"),
+        ("[alerts]\nfaithfulness = { min = true }", "valid number"),
+        ("[alerts]\nfaithfullness = { min = 0.9 }", "did you mean 'faithfulness'"),
         ("[alerts.'run=a']\nfaithfulness = { min = 0.9 }", "by domain"),
         ("[alert]\nfaithfulness = { min = 0.9 }", "did you mean 'alerts'"),
         ("[defaults]\nmax = 1\n[alerts]\nfaithfulness = { min = 0.9 }", "defaults.max"),
@@ -207,6 +211,8 @@ def test_a_sink_that_fails_is_told_without_its_secret_and_the_others_hear_all_th
         "the command could not be told: exit status 3",
     ]
     assert len(taken) == 1
+    nobody = alerts.Sinks(webhook="http://127.0.0.1:1/secret", log=False)
+    assert sinks.send(nobody, [on()]) == ["the webhook could not be told: Connection refused"]
     missing = alerts.Sinks(command=(str(tmp_path / "nothing"),))
     assert sinks.send(missing, [on()]) == ["the command could not be told: FileNotFoundError"]
 

@@ -6,6 +6,7 @@ import json
 import sqlite3
 import uuid
 from contextlib import closing
+from datetime import UTC, datetime
 
 import pytest
 import sqlalchemy as sa
@@ -50,6 +51,8 @@ def test_the_questions_of_an_auditor(audit, streams):
     _, lines, _ = audit("list", "--limit", 1)
     assert lines[0].split("\t")[:3] == ["id", "opened_at", "requester"]
     assert len(lines) == 2
+    assert "these are 1, and there are more" in audit("list", "--limit", 1)[2]
+    assert audit("list", "--limit", 2)[2] == ""
 
     _, lines, _ = audit("show", streams[0], "--json")
     assert [row.get("action") for row in told(lines)] == [None, "release", "redact", "redact"]
@@ -101,7 +104,7 @@ def test_a_judgment_an_erasure_and_a_tampered_row(audit, streams, url):
     assert audit("erase", "--user", "ann", "--reason", "request 17", "--by", "ops")[1] == [
         "2 streams lost their texts"
     ]
-    assert audit("erase", "--before", "2030-01-01", "--reason", "90 days")[1] == [
+    assert audit("erase", "--before", datetime.now(UTC).isoformat(), "--reason", "90 days")[1] == [
         "0 streams lost their texts"
     ]
     assert audit("verify", "--head", head)[0] == 0
@@ -145,7 +148,7 @@ def test_a_question_to_a_file_without_records_is_refused_and_changes_nothing(tmp
         told = capsys.readouterr()
         assert told.out == ""
         assert told.err.count("\n") == 1
-        assert f"{name} holds no records: name the database that" in told.err
+        assert f"{name} holds no records: nothing was recorded there yet" in told.err
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
@@ -169,6 +172,7 @@ def test_a_question_to_a_database_without_records_is_refused_until_it_is_set_up(
         (["list", "--roles", "hr"], "--as"),
         (["verify", "--head", "12:ab"], "is no head"),
         (["erase", "--reason", "x"], "whose texts"),
+        (["erase", "--before", "2999-01-01", "--reason", "x"], "still to come"),
     ],
 )
 def test_a_wrong_question_is_one_line(tmp_path, capsys, arguments, message):
@@ -178,6 +182,23 @@ def test_a_wrong_question_is_one_line(tmp_path, capsys, arguments, message):
     assert told.out == ""
     assert message in told.err
     assert told.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("damage", ["opened_at = 'garbage'", "requester = CAST(X'ff80' AS TEXT)"])
+def test_a_damaged_value_is_one_line_that_says_how_to_find_it(tmp_path, capsys, damage):
+    path = tmp_path / "r.db"
+    with Records(path) as records:
+        record(records, [ANSWER])
+    with closing(sqlite3.connect(path)) as connection, connection:
+        triggers = connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for (name,) in triggers:
+            connection.execute(f"DROP TRIGGER {name}")
+        connection.execute(f"UPDATE streams SET {damage}")
+    assert main(["audit", "list", "--records", str(path)]) == 2
+    told = capsys.readouterr()
+    assert (told.out, told.err.count("\n")) == ("", 1)
+    assert "a value that cannot be read" in told.err
+    assert "streamverify audit verify says which" in told.err
 
 
 def test_a_file_that_is_no_database_is_one_line(tmp_path, capsys):
