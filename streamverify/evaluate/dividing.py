@@ -54,8 +54,10 @@ def split(path: Path, parts: Mapping[str, float], *, seed: int, to: Path) -> dic
     """
     shares = parts.values()
     sound = len(parts) >= 2 and min(shares) > 0 and isfinite(sum(shares))
-    if not sound or not all(name.isidentifier() for name in parts):
+    if not sound:
         raise UsageError("name at least two parts, each with a share above 0: train=0.8,test=0.2")
+    if wrong := [name for name in parts if not name.isidentifier()]:
+        raise UsageError(f"{wrong[0]!r} cannot name a part, and so a file: use letters, figures and _")
     if (whole_share := fsum(shares)) > 1 + SLACK:
         raise UsageError(f"the shares of the parts add up to {whole_share:.9g}: they may be 1 at most")
     groups = sorted(together(path), key=lambda ids: _drawn(seed, min(ids)))

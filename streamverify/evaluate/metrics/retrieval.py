@@ -148,6 +148,9 @@ def context_diversity(case: Case) -> float | NotComputed:
 
 def entropy(weights: tuple[float, ...]) -> float | NotComputed:
     """Entropy in bits of weights of 0 or more, normalised to sum to 1."""
+    largest = max(weights, default=0.0)
+    if largest > 0:
+        weights = tuple(weight / largest for weight in weights)  # so that their sum is finite
     whole = math.fsum(weights)
     if whole <= 0 or any(weight < 0 for weight in weights):
         return NotComputed("scores must be 0 or more, and one of them above 0")
