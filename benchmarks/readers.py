@@ -15,6 +15,7 @@ from typing import Any
 from patterns import modules
 from stopwatch import Subject
 from streamverify.checks import numerals
+from streamverify.checks.acronyms import in_other_forms
 from streamverify.checks.aligned import Ground, Reader, run_of
 from streamverify.checks.index import SourceIndex
 from streamverify.checks.negation import mismatch, statements
@@ -111,6 +112,10 @@ CALLS: dict[str, Callable[[str], object]] = {
     "checks.quotes.near_miss": lambda text: [near_miss(q, [quoted_words(text)]) for q in quotations(_CLAIM)],
     "checks.quotes.occurs": lambda text: [occurs(q, [quoted_words(text)]) for q in quotations(_CLAIM)],
     "checks.signals.check": lambda text: check(Claim(text[:2000]), SourceIndex(_PASSAGES)),
+    "checks.acronyms.in_other_forms": lambda text: [
+        *in_other_forms(text, SourceIndex(_PASSAGES).everything),
+        *in_other_forms("The WHO met NASA.", SourceIndex([_titled(text)]).everything),
+    ],
     "citations.agreement.marker_spans": lambda text: marker_spans(_sentence(text), text[:1]),
     "citations.annotation.annotate": lambda text: annotate(text, *_supported()),
     "citations.annotation.suggest": lambda text: suggest(text, *_supported()),

@@ -1,10 +1,10 @@
-"""A claim's numbers and dates written as its sources write them: "2 weeks" for their "14 days".
+"""A claim's numbers, dates and acronyms written as its sources write them: "2 weeks" for their "14 days".
 
-Before: `index.py` holds the sources. After: the claim is put to the model so. Equal values are equal whatever
-their form, and a reading network does not know it of every form; here it is known. A value is only rewritten
-where the sources hold it, and nowhere in the claim's form: exactly it, or, in another unit or after "about",
-one value alone that `numbers.py` takes for as good. What the claim says stays what it said: a wrong value has
-no equal.
+Before: `index.py` holds the sources, `acronyms.py` finds names in their other form. After: the claim is put
+to the model so. Equal values are equal whatever their form, and a reading network does not know it of every
+form; here it is known. A value is only rewritten where the sources hold it, and nowhere in the claim's form:
+exactly it, or, in another unit or after "about", one value alone that `numbers.py` takes for as good. What
+the claim says stays what it said: a wrong value has no equal.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from streamverify._lazy import cached_property
+from streamverify.checks.acronyms import in_other_forms
 from streamverify.checks.dates import Date, DateKind, dates, spans
 from streamverify.checks.index import Source, SourceView
 from streamverify.checks.numbers import allowances, as_good
@@ -91,11 +92,9 @@ class Spelling:
         parts: list[str] = []
         offsets: list[int] = []
         end = 0
-        for written in _values(claim.text):
-            form = self._form(claim.text, written) if written.start >= end else None
-            if form is None:
+        for start, stop, form in self._changes(claim.text):
+            if start < end:
                 continue
-            start, stop, form = _fitted(claim.text, written, form)
             old = claim.offsets[start:stop]
             parts += [claim.text[end:start], form]
             offsets += claim.offsets[end:start]
@@ -105,6 +104,12 @@ class Spelling:
             return claim
         text = "".join([*parts, claim.text[end:]])
         return replace(claim, text=text, offsets=(*offsets, *claim.offsets[end:]))
+
+    def _changes(self, text: str) -> list[tuple[int, int, str]]:
+        """What is written otherwise, in order: where it stands, and what takes its place."""
+        forms = ((written, self._form(text, written)) for written in _values(text))
+        found = [_fitted(text, written, form) for written, form in forms if form is not None]
+        return sorted([*found, *in_other_forms(text, self._view)])
 
     def _form(self, text: str, written: _Written) -> str | None:
         """How the likeliest of the sources writes the value; None where one writes it as the claim does."""

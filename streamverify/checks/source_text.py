@@ -132,6 +132,8 @@ class SourceText:
         found: set[str] = set()
         for run in _capitalised(self.text):
             names = _WORDS_OF.findall(run)
+            if names[0].lower() in {"the", "a", "an"}:  # the first word of a sentence
+                names = names[1:]
             capitals = "".join(name[0] for name in names if name[0].isupper()).lower()
             found.update({capitals, "".join(name[0] for name in names).lower()})
         return frozenset(found)

@@ -65,6 +65,25 @@ def test_what_is_not_equal_or_not_written_otherwise_is_left_as_it_is(claim, pass
     assert put(claim, passage).text == claim
 
 
+@pytest.mark.parametrize(
+    ("claim", "passage", "expected"),
+    [
+        ("The WHO approved it.", "World Health Organization", "The World Health Organization approved it."),
+        ("The World Health Organization approved it.", "The WHO did.", "The WHO approved it."),
+        ("An FDA rule", "The Food and Drug Administration.", "An Food and Drug Administration rule"),
+        ("The CEO resigned.", "The chief executive officer left.", "The chief executive officer resigned."),
+        ("The EU's rules", "The European Union's rules", "The European Union's rules"),
+        ("The WHO approved it.", "The World Health Organization (WHO) did.", "The WHO approved it."),
+        ("IT rose.", "It is the best.", "IT rose."),  # two letters ask for a name
+        ("The ADT rose.", "He asked and did that.", "The ADT rose."),  # grammar is no name
+        ("THE FDA SAID NO.", "The Food and Drug Administration.", "THE FDA SAID NO."),
+        ("The Mill House opened.", "A mill house. MH", "The Mill House opened."),
+    ],
+)
+def test_an_acronym_and_what_it_stands_for_are_written_as_the_passage_writes_them(claim, passage, expected):
+    assert put(claim, passage).text == expected
+
+
 def test_the_question_is_no_source_of_forms():
     assert put("It lasts 2 weeks.", "It lasts.", question="Is it 14 days?").text == "It lasts 2 weeks."
 
@@ -91,6 +110,8 @@ VALUES = (
     "half",
     "5 km",
     "3.1 miles",
+    "WHO",
+    "World Health Organization",
 )
 WORDS = ("The pump", "was", "of the", "first", "[")
 # A sentence each: numbers side by side are read as one, or as a list with one unit.
