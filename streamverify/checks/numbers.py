@@ -5,6 +5,7 @@ Before: `quantities.py` read the numbers out of both. After: `signals.py` counts
 
 from __future__ import annotations
 
+import datetime as dt
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
@@ -29,6 +30,10 @@ _CONVERTED_JOINED = 0.0075
 """The same for what is written in two units: who says 6 ft 2 in has measured to the inch."""
 _SCALES = {"celsius": (1.0, 0.0), "kelvin": (1.0, -273.15), "fahrenheit": (5 / 9, -160 / 9)}
 """By scale of temperature what a degree is in Celsius, and where its zero stands."""
+
+_DAY = 86_400.0
+_LEAP = 2000
+"""The year of days of which no year is known."""
 
 Range: TypeAlias = tuple[float, float]
 """The smallest and the largest value."""
@@ -239,7 +244,11 @@ def derivable(quantity: Quantity, sources: Sequence[Quantity], when: Sequence[Da
         return False
     for reading in quantity.readings:
         low, high = _reach(quantity, reading)
-        results = (*_combined(sources, reading.dimension), *_elapsed(when, reading.dimension))
+        results = (
+            *_combined(sources, reading.dimension),
+            *_unit_elsewhere(sources, reading),
+            *_elapsed(when, reading.dimension),
+        )
         if any(low <= result <= high for result in results):
             return True
     return False
@@ -327,11 +336,49 @@ def _combined(pool: Sequence[Quantity], dimension: str) -> list[float]:
     return results
 
 
+def _unit_elsewhere(pool: Sequence[Quantity], reading: NumberReading) -> list[float]:
+    """Differences of two numbers, one of which has its unit elsewhere: 2,940 tonnes, 3,310 the year before.
+
+    In tables neither has one; of a number without a unit the sources may say it of either.
+    """
+    own: list[tuple[float, bool]] = []
+    for quantity in pool:
+        first = quantity.readings[0]
+        if quantity.implied:
+            continue
+        if not first.dimension:
+            own.append((first.value * reading.factor, True))
+        elif not reading.dimension:
+            own.append((first.value, False))
+        elif (alike := _read_as(quantity, reading.dimension)) is not None:
+            own.append((alike.base, False))
+    return [abs(one - other) for (one, bare), (other, also) in combinations(own, 2) if bare or also]
+
+
+def _days_between(when: Sequence[Date]) -> list[float]:
+    """Seconds from one day to another, and with both days counted; a day without a year is of the other's."""
+    days = [date for date in when if date.day is not None and date.month is not None]
+    found: list[float] = []
+    for one, other in combinations(days, 2):
+        years = one.year or other.year or _LEAP, other.year or one.year or _LEAP
+        try:
+            first, second = (
+                dt.date(year, date.month or 1, date.day or 1)
+                for year, date in zip(years, (one, other), strict=True)
+            )
+        except ValueError:  # 30 February
+            continue
+        apart = abs((first - second).days)
+        found += [apart * _DAY, (apart + 1) * _DAY]
+    return found
+
+
 def _elapsed(when: Sequence[Date], dimension: str) -> list[float]:
     dated = [date for date in when if date.year is not None and date.kind is not DateKind.DECADE]
     timed = [date.minute for date in when if date.minute is not None]
     if dimension == "seconds":
-        return [abs(first - second) * 60.0 for first, second in combinations(timed, 2)]
+        minutes = [abs(first - second) * 60.0 for first, second in combinations(timed, 2)]
+        return [*minutes, *_days_between(when)]
     years = [abs((first.year or 0) - (second.year or 0)) for first, second in combinations(dated, 2)]
     if dimension == "months":
         months = [

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from streamverify.checks.dates import dates
 from streamverify.checks.numbers import QuantityPool, allowances, as_good, derivable, rival
 from streamverify.checks.quantities import quantities
 from streamverify.checks.quantity import Hedge
@@ -230,6 +231,30 @@ def test_one_step_of_arithmetic_reaches_a_number(claim, source):
     number = quantities(claim)[0]
     assert derivable(number, quantities(source))
     assert not derivable(number, quantities("7,777,777 kg"))
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("370 fewer", "2,940 tonnes, down from 3,310 the year before"),
+        ("1.3 percentage points", "95.1 percent against 96.4 the year before"),
+        ("nine crowns", "Fixed charge | 162 a year | 171 a year"),
+    ],
+)
+def test_a_difference_is_derived_where_one_number_has_its_unit_elsewhere(claim, source):
+    [number] = quantities(claim)
+    assert derivable(number, quantities(source))
+    assert not derivable(number, quantities("41 tonnes, down from 66 the year before"))
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [("four weeks", "paid on 4 August 2023 to holders on 7 July 2023"), ("eighteen days", "1 May to 18 May")],
+)
+def test_days_between_two_dates_are_derived(claim, source):
+    [span] = quantities(claim)
+    assert derivable(span, (), dates(source))
+    assert not derivable(span, (), dates("from 1 May to 30 June"))
 
 
 def test_of_many_numbers_only_sums_and_differences_are_looked_for():
