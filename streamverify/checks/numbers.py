@@ -350,6 +350,8 @@ def _unit_elsewhere(pool: Sequence[Quantity], reading: NumberReading) -> list[fl
             own.append((first.value * reading.factor, True))
         elif not reading.dimension:
             own.append((first.value, False))
+        elif reading.dimension == "point" and first.dimension == "ratio":
+            own.append((first.base * 100, False))
         elif (alike := _read_as(quantity, reading.dimension)) is not None:
             own.append((alike.base, False))
     return [abs(one - other) for (one, bare), (other, also) in combinations(own, 2) if bare or also]
