@@ -23,6 +23,7 @@ from streamverify.checks.quantities import quantities
 from streamverify.checks.quantity import Hedge, Quantity
 from streamverify.scorers.protocol import Claim
 from streamverify.text.words import content_stems
+from streamverify.types import Span
 
 Key: TypeAlias = tuple[str, ...]
 """What two equal values have in common."""
@@ -91,19 +92,22 @@ class Spelling:
         """
         parts: list[str] = []
         offsets: list[int] = []
-        end = 0
+        wholes: list[Span] = []
+        end = length = 0
         for start, stop, form in self._changes(claim.text):
             if start < end:
                 continue
             old = claim.offsets[start:stop]
             parts += [claim.text[end:start], form]
+            length += start - end + len(form)
+            wholes.append(Span(length - len(form), length))
             offsets += claim.offsets[end:start]
             offsets += [old[at * len(old) // len(form)] for at in range(len(form))] if old else []
             end = stop
         if not end:
             return claim
         text = "".join([*parts, claim.text[end:]])
-        return replace(claim, text=text, offsets=(*offsets, *claim.offsets[end:]))
+        return replace(claim, text=text, offsets=(*offsets, *claim.offsets[end:]), wholes=tuple(wholes))
 
     def _changes(self, text: str) -> list[tuple[int, int, str]]:
         """What is written otherwise, in order: where it stands, and what takes its place."""

@@ -170,5 +170,8 @@ _BRIDGE = 4
 
 def placed(claim: Claim, start: int, end: int) -> Span | None:
     """Where characters of the claim stand in the answer; None where all of them were put in from context."""
+    for whole in claim.wholes:
+        if whole.start < end and start < whole.end:
+            start, end = min(start, whole.start), max(end, whole.end)
     own = [offset for offset in claim.offsets[start:end] if offset >= 0]
     return Span(min(own), max(own) + 1) if own else None

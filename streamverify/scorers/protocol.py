@@ -54,6 +54,9 @@ class Claim:
     sentence before. They are no part of what is judged."""
     hurried: bool = False
     """Take as few passes as can be: the machine is behind. A scorer that has no fewer may ignore it."""
+    wholes: tuple[Span, ...] = ()
+    """Ranges of `text` that stand for something of the answer as a whole, since it is put otherwise there:
+    what is said of a part of one is said of all of it."""
 
 
 @dataclass(frozen=True, slots=True)

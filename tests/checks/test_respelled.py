@@ -11,6 +11,7 @@ from streamverify.checks import SourceIndex, Spelling
 from streamverify.checks.dates import dates, spans
 from streamverify.checks.numbers import QuantityPool
 from streamverify.checks.quantities import quantities
+from streamverify.judging.verdict import placed
 from streamverify.scorers.protocol import Claim
 
 
@@ -82,6 +83,15 @@ def test_what_is_not_equal_or_not_written_otherwise_is_left_as_it_is(claim, pass
 )
 def test_an_acronym_and_what_it_stands_for_are_written_as_the_passage_writes_them(claim, passage, expected):
     assert put(claim, passage).text == expected
+
+
+def test_what_is_said_of_a_part_of_a_form_is_said_of_all_it_stands_for():
+    claim = "Free for 2 weeks, says the WHO."
+    found = put(claim, "Free for 14 days: World Health Organization.")
+    for part, said in (("14", "2 weeks"), ("ays", "2 weeks"), ("Organ", "WHO"), ("says", "says")):
+        start = found.text.index(part)
+        span = placed(found, start, start + len(part))
+        assert claim[span.start : span.end] == said
 
 
 def test_the_question_is_no_source_of_forms():
