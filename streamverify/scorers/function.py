@@ -136,7 +136,7 @@ class FunctionScorer:
 
 def _score_of(result: object) -> NliScore:
     """The function's probability; what cannot be one is refused where all scores are."""
-    if not hasattr(result, "__float__"):
+    if isinstance(result, bool) or not hasattr(result, "__float__"):
         raise ScoringError(f"the scoring function returned {type(result).__name__}, not a number from 0 to 1")
     entailment = float(result)
     return NliScore(entailment, 1 - entailment, 0.0)
