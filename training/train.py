@@ -208,7 +208,8 @@ class Run:
         self.optimizer = torch.optim.AdamW(
             trained_groups(self.model, plan.layer_decay),
             lr=plan.rate,
-            betas=(0.9, 0.98),
+            # An update is small, so its squares are averaged over more of them.
+            betas=(0.9, 0.995),
             weight_decay=0.01,
             fused=True,
         )
