@@ -28,7 +28,7 @@ def in_other_forms(text: str, view: SourceView) -> Iterator[tuple[int, int, str]
     if sum(word.isupper() and len(word) > 1 for word in words) > _SHOUTED * len(words):
         return
     for match in _ACRONYM.finditer(text):
-        if not _stands(match[0], view) and (long := _written_out(match[0], view)) is not None:
+        if not view.mentions(fold(match[0])) and (long := _written_out(match[0], view)) is not None:
             yield match.start(), match.end(), long
     for match in _NAME.finditer(text):
         start, name = match.start(), match[0]
@@ -37,14 +37,8 @@ def in_other_forms(text: str, view: SourceView) -> Iterator[tuple[int, int, str]
             start, name = start + len(first) + 1, rest
         parts = name.split()
         short = "".join(part[0] for part in parts if part[0].isupper())
-        if len(short) > 1 and fold(parts[-1]) not in view.words and _stands(short, view):
+        if len(short) > 1 and fold(parts[-1]) not in view.words and view.mentions(fold(short)):
             yield start, match.end(), short
-
-
-def _stands(acronym: str, view: SourceView) -> bool:
-    """Whether the passages have the acronym: small words ("us") count in capitals alone."""
-    folded = fold(acronym)
-    return folded in (view.capitals if folded in STOP_WORDS else view.words)
 
 
 def _written_out(acronym: str, view: SourceView) -> str | None:

@@ -20,6 +20,7 @@ from streamverify.checks.clock_times import (
     quarter_past,
 )
 from streamverify.checks.date import Date, DateKind, DatePool, same, spans
+from streamverify.checks.number_words import spelled
 from streamverify.checks.units import UNITS
 from streamverify.text.words import STOP_WORDS, listed
 
@@ -34,17 +35,6 @@ _MONTHS = (
 )  # fmt: skip
 _MONTH_OF = {name: number for number, names in enumerate(_MONTHS, start=1) for name in names}
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_FIRST_NTH = listed(
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth"
-    " fifteenth sixteenth seventeenth eighteenth nineteenth"
-)
-_NTH = {word: str(day) for day, word in enumerate(_FIRST_NTH, start=1)} | {
-    "twentieth": "20",
-    "thirtieth": "30",
-    "thirty-first": "31",
-    **{f"twenty-{word}": str(20 + day) for day, word in enumerate(_FIRST_NTH[:9], start=1)},
-}
-"""The days of a month in words."""
 _QUARTERS = {
     "first": 1, "second": 2, "third": 3, "fourth": 4, "final": 4, "last": 4,
     "1st": 1, "2nd": 2, "3rd": 3, "4th": 4,
@@ -146,13 +136,13 @@ def _named(text: str) -> Iterable[Date]:
     for match in _whole(_MONTH, text):
         month = _MONTH_OF[match["month"].lower()]
         before = _BEFORE_MONTH.search(text, max(match.start() - 24, 0), match.start())
-        lead = _day_before(before) if before else None
-        day = int(match["day"] or lead or 0)
+        lead = _day_before(before) if before else 0
+        day = int(match["day"] or lead)
         year = int(match["year"]) if match["year"] else None
         if day > 31 or (not day and not year and len(match["month"]) <= 3 and not _surely_month(text, match)):
             continue
         # What stood there may be any word: "the end of May".
-        own = before is not None and not match["day"] and (lead is not None or not before["word"])
+        own = before is not None and not match["day"] and (lead > 0 or not before["word"])
         start, end = before.start() if before is not None and own else match.start(), match.end()
         # A closing dot belongs to the abbreviation only when something of the date follows it.
         if text[end - 1] == "." and len(match["month"]) > 4:
@@ -161,9 +151,12 @@ def _named(text: str) -> Iterable[Date]:
         yield Date(start, end, text[start:end], kind, year, month, day or None)
 
 
-def _day_before(match: re.Match[str]) -> str | None:
-    """The day of a month that stands before it, in figures or in words ("the third of")."""
-    return match["day"] or _NTH.get((match["word"] or "").lower().replace(" ", "-"))
+def _day_before(match: re.Match[str]) -> int:
+    """The day of a month that stands before it, in figures or in words ("the third of"); 0 without one."""
+    if match["day"] or not match["word"]:
+        return int(match["day"] or 0)
+    nth = next(iter(spelled(match["word"], 0, len(match["word"]))), None)
+    return int(nth.value) if nth is not None and nth.ordinal and nth.end == len(match["word"]) else 0
 
 
 def _surely_month(text: str, match: re.Match[str]) -> bool:

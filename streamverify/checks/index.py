@@ -20,6 +20,7 @@ from streamverify.checks.numbers import QuantityPool
 from streamverify.checks.quantity import Quantity
 from streamverify.checks.source_text import SourceText, Stretch
 from streamverify.checks.versions import Versions
+from streamverify.text.words import STOP_WORDS
 from streamverify.types import Passage
 
 T = TypeVar("T")
@@ -131,6 +132,10 @@ class SourceView:
     def capitals(self) -> frozenset[str]:
         """Small words that stand in the texts as acronyms, folded: "us" for US and U.S."""
         return _union(text.capitals for text in self.texts)
+
+    def mentions(self, folded: str) -> bool:
+        """Whether the texts have the word; a small one like "us" must stand there as an acronym."""
+        return folded in (self.capitals if folded in STOP_WORDS else self.words)
 
     @cached_property
     def counted(self) -> frozenset[tuple[str, str]]:

@@ -191,17 +191,18 @@ def missing(name: Name, view: SourceView) -> list[tuple[int, int]]:
         (match[0], name.start + match.start(), name.start + match.end())
         for match in _PART.finditer(name.text)
     ]
+    # A firm's legal form is no part of its name: what is left may be the one word that must be there.
+    parts = [parts[0], *(one for one in parts[1:] if fold(one[0]).rstrip(".") not in _LEGAL_FORMS)]
     befores = ["", *(part for part, _, _ in parts)]
     absent = [
         (start, end)
         for before, (part, start, end) in zip(befores, parts, strict=False)
         if fold(part) not in _PARTICLES
-        and not (before and fold(part).rstrip(".") in _LEGAL_FORMS)
         and not (_holds_word(part, view) or _holds_numbered(before, part, view))
     ]
     if not absent or _holds_initials(name.text, 2, view) or _holds_initials(name.wider, 3, view):
         return []
-    if _has(re.sub(r"[\W_]+", "", fold(name.text)), view):
+    if view.mentions(re.sub(r"[\W_]+", "", fold(name.text))):
         return []  # Wi-Fi and wifi
     # "Hamish Hamilton" may be "Mr Hamilton" in the source, and "Old Windows programs" a mere adjective.
     first = (parts[0][1], parts[0][2])
@@ -212,15 +213,10 @@ def _holds_initials(text: str, least: int, view: SourceView) -> bool:
     """Whether the sources have the acronym of these words; one like "us" must stand there as an acronym."""
     capitalised = [word for word in _SIMPLE.findall(text) if word[0].isupper()]
     initials = fold("".join(word[0] for word in capitalised))
-    if len(initials) >= least and _has(initials, view):
+    if len(initials) >= least and view.mentions(initials):
         return True
     # The US Food and Drug Administration is the FDA.
-    return len(initials) > least and _is_acronym(capitalised[0]) and _has(initials[1:], view)
-
-
-def _has(folded: str, view: SourceView) -> bool:
-    """Whether the sources have the word; a small one like "us" must stand there as an acronym."""
-    return folded in (view.capitals if folded in STOP_WORDS else view.words)
+    return len(initials) > least and _is_acronym(capitalised[0]) and view.mentions(initials[1:])
 
 
 def _reads(folded: str, view: SourceView) -> bool:
@@ -272,7 +268,7 @@ def _holds_word(part: str, view: SourceView) -> bool:
 def _holds_alias(part: str, folded: str, view: SourceView) -> bool:
     """Whether the sources have other names of the word: an acronym's expansion, a land's people."""
     bare = folded.replace(".", "")
-    if _has(bare, view) or any(_has(other, view) for other in _DEMONYMS.get(bare, "").split()):
+    if any(map(view.mentions, (bare, *_DEMONYMS.get(bare, "").split()))):
         return True
     if bare in {"us", "usa"} and _reads("united states", view):
         return True
@@ -284,7 +280,9 @@ def _holds_alias(part: str, folded: str, view: SourceView) -> bool:
 def _holds_beginning(part: str, folded: str, view: SourceView) -> bool:
     """Whether the sources have the word in another spelling or form; of several words, all in a row."""
     if " " in folded:
-        if folded.startswith("united states") and (_has("us", view) or not _AMERICA.isdisjoint(view.words)):
+        if folded.startswith("united states") and (
+            view.mentions("us") or not _AMERICA.isdisjoint(view.words)
+        ):
             return True
         return _reads(folded.removesuffix(" of america"), view)
     if _holds_spelling(part, view):

@@ -23,7 +23,7 @@ _SEAM = re.compile(
 )
 _FINITE = re.compile(
     r"\b(?:is|are|was|were|has|have|had|does|did|can|will|would|must|(?-i:may)|costs?|opens?|opened|closes?|closed|ends?"
-    r"|ended|begins?|began|takes?|took|lasts?|pays?|paid|rose|fell|built|became|became|sells?|sold|weighs?"
+    r"|ended|begins?|began|takes?|took|lasts?|pays?|paid|rose|fell|built|became|sells?|sold|weighs?"
     r"|measures?|stands?|stood|holds?|held|runs?|ran|\w{3,}ed)\b",
     re.IGNORECASE,
 )

@@ -129,6 +129,13 @@ def test_titles_and_the_question_are_sources_too():
     assert findings("The Calder order of 2019 covers $4,200 in Tarbet.", passage, question=question) == ()
 
 
+@pytest.mark.parametrize("name", ["Apple Inc.", "Apple Corp", "Apple Holdings", "the Apple Group"])
+def test_what_a_firm_is_by_law_is_no_name_of_its_own(name):
+    passage = Passage("p", "In 2019 the mill in Ulm was bought by Apple.")
+    assert findings(f"The mill in Ulm was bought by {name} in 2019.", passage) == ()
+    assert findings("The mill in Ulm was bought by Bosch Inc. in 2019.", passage)
+
+
 def test_a_number_that_follows_from_the_sources_is_no_finding():
     question = "Registration is $900, flights $1,600 and the hotel $1,400."
     assert findings("It is a single expense of $3,900.", Passage("p", "Ask first."), question=question) == ()

@@ -109,6 +109,7 @@ def test_smaller_formulas():
     assert isinstance(context_recall(0, 0), NotComputed)
     assert entropy((1.0, 1.0, 1.0, 1.0)) == pytest.approx(2.0)
     assert entropy((5.0,)) == 0.0
+    assert entropy((1e308, 1e308)) == pytest.approx(1.0)
     assert isinstance(entropy((0.0,)), NotComputed)
     assert information_integration(3, 4, 2) == pytest.approx(0.6 * 0.75 + 0.4 * 2 / 3)
     assert isinstance(information_integration(0, 0, 0), NotComputed)
