@@ -103,7 +103,7 @@ class PreparedPremises:
         self._cache, self._digest = cache, digest(self.windows)
         self.question = question
         self._index = SourceIndex(self.passages, question=question)
-        self._alone: dict[int, SourceIndex] = {}
+        self._alone: dict[int, tuple[SourceIndex, Spelling]] = {}
         self._spelling = Spelling(self._index.everything)
 
     def renewed(self, passages: Sequence[Passage], abort: Abort) -> PreparedPremises:
@@ -153,7 +153,7 @@ class PreparedPremises:
         Raises:
             ScoringError: the scorer failed, or `abort` was set.
         """
-        said, claim = claim, self._respelled(claim)
+        said, claim = claim, self._respelled(claim, self._spelling)
         score, known = self._scored(claim, abort)
         checked = self._check(said, score.single[:NEAR])
         about = self.finder.about(score.single, claim.text)
@@ -170,25 +170,31 @@ class PreparedPremises:
         Raises:
             ScoringError: the scorer failed, or `abort` was set.
         """
-        claim, score, work = measured.claim, measured.score, Work()
+        score, work = measured.score, Work()
         seen = next(entry for entry in score.single if self.id_of(entry.window) == passage)
-        if score.tokens and seen is not score.single[0]:
+        window = self.windows[seen.window]
+        index, spelling = self._by_itself(window.passage)
+        claim = self._respelled(measured.said, spelling)
+        if claim.text != measured.claim.text or (score.tokens and seen is not score.single[0]):
             narrow = replace(claim, focus=(seen.window,), together=(), only_focus=True)
             score, known = self._scored(narrow, abort)
+            seen = score.single[0]
             if not known:  # the claim itself is counted already
                 work = Work(tokens_scored=score.tokens_scored, passes=score.passes)
-        window = self.windows[seen.window]
-        index = self._alone.get(window.passage)
-        if index is None:  # two threads at once make it twice at worst
-            index = SourceIndex([self.passages[window.passage]], question=self.question)
-            self._alone[window.passage] = index
         checked = check(measured.said, index, near=[(0, window.start, window.end)])
         score = replace(score, single=(seen,), joint=None)
         return features(score, checked.signals, self.finder.about(score.single, claim.text)), work
 
-    def _respelled(self, claim: Claim) -> Claim:
+    def _by_itself(self, passage: int) -> tuple[SourceIndex, Spelling]:
+        """What the checks know where there is this one passage, and how it writes its values."""
+        if passage not in self._alone:  # two threads at once make it twice at worst
+            index = SourceIndex([self.passages[passage]], question=self.question)
+            self._alone[passage] = index, Spelling(index.everything)
+        return self._alone[passage]
+
+    def _respelled(self, claim: Claim, spelling: Spelling) -> Claim:
         """The claim with its values as the passages write them, unless that makes it too long to be read."""
-        put = self._spelling.put(claim)
+        put = spelling.put(claim)
         longer = len(put.text) > len(claim.text)
         room = self.scorer.traits.claim_tokens
         return claim if longer and len(self.scorer.token_spans(put.text)) > room else put

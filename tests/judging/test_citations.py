@@ -230,6 +230,22 @@ async def test_a_cited_passage_is_judged_as_if_there_were_no_other(answer, right
     assert citation.score == pytest.approx(alone.score, abs=0.02)
 
 
+@pytest.mark.parametrize("order", [1, -1])
+async def test_a_cited_passage_is_given_the_claim_in_its_own_form_of_a_value(order):
+    passages = [
+        Passage("hours", "The trial phase takes 336 hours."),
+        Passage("days", "The trial phase takes 14 days."),
+    ][::order]
+    async with Verifier() as verifier:
+        for cited in ("hours", "days"):
+            report = await verifier.check(f"The trial phase takes 2 weeks [{cited}].", passages)
+            [citation] = report.sentences[0].citations
+            only = [passage for passage in passages if passage.id == cited]
+            [alone] = (await verifier.check("The trial phase takes 2 weeks.", only)).sentences
+            assert citation.finding is CitationFinding.CORRECT
+            assert citation.score == pytest.approx(alone.score, abs=0.02)
+
+
 def test_a_part_of_a_claim_keeps_its_own_offsets_and_a_borrowed_subject():
     claim = Claim("The mill grinds and it runs", (-1, -1, -1, -1, -1, -1, -1, -1, *range(10, 29)))
     assert clipped(claim, Span(10, 16)).text == "The mill grinds"[:14]
