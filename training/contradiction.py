@@ -27,6 +27,7 @@ RISING = (
     "contradiction",
     "about",
     "negation_mismatch",
+    "opposite",
     "number_missing",
     "number_rival",
     "value_unaligned",

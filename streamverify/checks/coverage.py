@@ -11,7 +11,9 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from streamverify.checks.index import SourceView
+from streamverify.checks.quotes import plain
 from streamverify.text.caseless import Caseless
+from streamverify.text.words import content_stems
 
 ABSOLUTE = Caseless.of(
     r"\b(?:all|every|everyone|everybody|everything|everywhere|always|never|none|nobody|no one|entire(?:ly)?"
@@ -43,6 +45,26 @@ TENTATIVE = Caseless.of(
 
 _LINKED = 12
 """Content words within which two words of a source count as said together."""
+
+
+def wording(text: str, near: SourceView, everything: SourceView, *, closely: bool) -> dict[str, float]:
+    """Signals of a claim's words, by their names in `Signals`; word order is looked at `closely` only."""
+    stems = content_stems(text)
+    texts = [source.text for source in near.sources]
+    together, pairs = linked(stems, near.stem_runs) if stems and closely else (1.0, 1.0)
+    strong = {
+        "absolute_missing": ABSOLUTE,
+        "general_missing": GENERAL,
+        "causal_missing": CAUSAL,
+        "tentative_missing": TENTATIVE,
+    }
+    return {
+        "verbatim": float(closely and plain(text) in near.plain_sentences),
+        "uncovered": 1 - covered(stems, near),
+        "uncovered_all": 1 - covered(stems, everything),
+        "scattered": 1 - together,
+        "unlinked": 1 - pairs,
+    } | {name: float(strong_missing(pattern, text, texts)) for name, pattern in strong.items()}
 
 
 def strong_missing(pattern: Caseless, claim: str, texts: Iterable[str]) -> bool:

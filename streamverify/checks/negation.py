@@ -69,6 +69,13 @@ visible invisible|known unknown|secured unsecured|fixed variable|upper lower|nor
 largest smallest|oldest youngest|longest shortest|ascending descending|upheld overturned|arrive depart
 lend borrow
 profit loss|surplus deficit|employer employee|landlord tenant|buyer seller|earlier later|before after
+high low|large small|long short|old new|newer older|thick thin|deep shallow|easy difficult|easy hard
+empty full|north south|east west|north-west south-east|first last|front back|top bottom|inside outside
+major minor|primary secondary|same different|all most|all some|all half|whole part|always usually
+always sometimes|often rarely|often seldom|often never|majority minority|rise drop|climb fall|climb drop
+gain fall|raise lower|raise reduce|raise cut|lengthen shorten|widen narrow|send receive|arrival departure
+entry exit|weekday weekend|morning evening|morning afternoon|summer winter|spring autumn|hot cold|wet dry
+male female|man woman|men women|boy girl|father mother|son daughter|husband wife
 """
 
 
@@ -128,6 +135,8 @@ class Mismatch:
     """The evidence sentence."""
     shared: float
     """Share of the claim's content words that the evidence sentence holds, 0-1."""
+    opposite: bool
+    """The evidence has the opposite of this word; else only one of the two is negated."""
 
 
 def statements(text: str) -> list[Statement]:
@@ -153,6 +162,7 @@ def mismatch(claim: str, evidence: Sequence[Statement]) -> Mismatch | None:
     if shared < LEAST_SHARED or len(common) < _LEAST_WORDS:
         return None
     place = _opposed(own, nearest, common)
+    opposite = place is not None
     if place is None and not own.restricted and not nearest.restricted:
         place = _negated(own, nearest, common)
     if place is None:
@@ -160,7 +170,7 @@ def mismatch(claim: str, evidence: Sequence[Statement]) -> Mismatch | None:
     found = list(WORD.finditer(_IDIOMS.blanked(claim)))
     if place >= len(found):  # folding split a word in two (½): its place is lost
         return None
-    return Mismatch(*found[place].span(), nearest, shared)
+    return Mismatch(*found[place].span(), nearest, shared, opposite)
 
 
 def _negated(own: Statement, theirs: Statement, common: frozenset[str]) -> int | None:
@@ -192,9 +202,19 @@ def _opposed(own: Statement, theirs: Statement, common: frozenset[str]) -> int |
             if opposite not in theirs.stems or opposite in own.stems:
                 continue
             other = theirs.stems.index(opposite)
-            if _beside(own.stems, place, common) & _beside(theirs.stems, other, common):
+            beside = _beside(own.stems, place, common) & _beside(theirs.stems, other, common)
+            if beside and not _turned_round(own.stems, place, theirs.stems, other, common):
                 return place
     return None
+
+
+def _turned_round(
+    own: Sequence[str], place: int, theirs: Sequence[str], other: int, common: frozenset[str]
+) -> bool:
+    """Whether what stands before the one word stands behind the other: "a is above b", "b is below a"."""
+    before, after = common.intersection(own[:place]), common.intersection(own[place + 1 :])
+    first, last = common.intersection(theirs[:other]), common.intersection(theirs[other + 1 :])
+    return bool(before & last and after & first)
 
 
 def _beside(stems: Sequence[str], place: int, common: frozenset[str]) -> set[str]:

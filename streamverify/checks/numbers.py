@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 from streamverify.checks.dates import Date, DateKind
 from streamverify.checks.quantity import Hedge, NumberReading, Quantity
 
-_EXACT = 1e-6
+_EXACT = 1e-9
 """Relative difference below which two numbers are one: floating point, not rounding."""
 _CONVERTED = 0.02
 """Relative difference that a conversion between metric and customary units is allowed."""

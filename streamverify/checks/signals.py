@@ -27,10 +27,10 @@ from streamverify.checks.negation import mismatch
 from streamverify.checks.numbers import allowances, derivable, reachable, rival
 from streamverify.checks.quantities import quantities
 from streamverify.checks.quantity import Quantity
-from streamverify.checks.quotes import near_miss, occurs, plain, quotations
+from streamverify.checks.quotes import near_miss, occurs, quotations
+from streamverify.checks.replaced import closest, other_unit
 from streamverify.checks.supposed import conditional, exemplary, of_some_case
 from streamverify.scorers.protocol import Claim
-from streamverify.text.words import content_stems
 from streamverify.types import Finding, FindingKind
 
 READ_CLOSELY = 200_000
@@ -54,6 +54,11 @@ class Signals:
     value_unaligned: float = 0.0
     """By how much a rival of a number or date that the sources hold stands closer to the claim's words than
     that value itself (see `aligned.py`); the widest gap."""
+    value_replaced: float = 0.0
+    """How far the words around a rival are the claim's own, where no source holds the claim's number or date
+    and nothing gives it (see `replaced.py`); the closest."""
+    unit_replaced: float = 0.0
+    """Share of the telling numbers that are nowhere, the figure standing near with another unit."""
     number_rival: float = 0.0
     """Share of the telling numbers that are missing near where another number of that kind stands."""
     count_missing: float = 0.0
@@ -69,7 +74,10 @@ class Signals:
     quote_missing: float = 0.0
     """Share of the quotations that no source holds."""
     negation_mismatch: float = 0.0
-    """Share of words in common with the evidence sentence that turns the claim over; 0 when none does."""
+    """Share of words in common with the evidence sentence where only one of the two is negated; else 0."""
+    opposite: float = 0.0
+    """By how much more than half the claim's words are those of an evidence sentence that has the opposite of
+    one of them beside the same words, 1 where all are; else 0."""
     uncovered: float = 0.0
     """Share of the claim's content words that stand in no near source."""
     uncovered_all: float = 0.0
@@ -132,6 +140,8 @@ class _Check:
         self._near = near
         self._findings: list[Finding] = []
         self._against: list[Near] = []
+        self._nowhere: list[Quantity | Date] = []
+        """Numbers and dates that no source holds or gives."""
 
     def run(self) -> Checked:
         found_dates = [date for date in dates(self._text) if self._own(date.start, date.end)]
@@ -143,7 +153,8 @@ class _Check:
         signals |= self._names()
         signals |= self._quotes()
         signals |= self._negation()
-        signals |= self._wording()
+        closely = self._near.size <= READ_CLOSELY
+        signals |= coverage.wording(self._text, self._near, self._all, closely=closely)
         signals |= self._versions()
         ordered = sorted(self._findings, key=lambda finding: (finding.start, finding.end, finding.kind))
         return Checked(tuple(ordered), Signals(**signals), tuple(self._against))
@@ -166,7 +177,7 @@ class _Check:
         found = [quantity for quantity in numbers if self._own(quantity.start, quantity.end)]
         telling = [quantity for quantity in found if not quantity.weak]
         counts = [quantity for quantity in found if quantity.weak]
-        nowhere = absent_near = rivals = 0.0
+        nowhere = absent_near = rivals = units = 0.0
         for quantity in telling:
             if self._near.quantity_pool.holds(quantity):
                 continue
@@ -182,7 +193,11 @@ class _Check:
             if of_some_case(self._text, quantity.start, quantity.end):
                 continue
             nowhere += 1
+            swapped = other_unit(quantity, [candidate for _, candidate in self._near.quantities])
+            units += swapped is not None
+            other = swapped or other
             if not exemplary(self._text, quantity.start):
+                self._nowhere.append(quantity)
                 self._find(
                     FindingKind.NUMBER_MISMATCH, quantity.start, quantity.end, self._contrast(quantity, other)
                 )
@@ -191,6 +206,7 @@ class _Check:
             "number_missing": _share(nowhere, telling),
             "number_missing_near": _share(absent_near, telling),
             "number_rival": _share(rivals, telling),
+            "unit_replaced": _share(units, telling),
             "count_missing": _share(lost, counts),
         }
 
@@ -223,6 +239,7 @@ class _Check:
                 continue
             nowhere += 1
             if not exemplary(self._text, date.start) and not self._derived(date):
+                self._nowhere.append(date)
                 self._find(FindingKind.DATE_MISMATCH, date.start, date.end, self._other_date(date))
         return {"date_missing": _share(nowhere, found), "date_missing_near": _share(absent_near, found)}
 
@@ -255,8 +272,10 @@ class _Check:
         if view.size > READ_CLOSELY:
             return {}
         reader = Reader(self._text)
-        widest = 0.0
+        widest = nearest = 0.0
         for value, (holders, rivals) in self._placed(numbers, found_dates, view):
+            if any(value is lost for lost in self._nowhere) and not conditional(self._text, value.start):
+                nearest = max(nearest, closest(value, rivals, reader, view.ground))
             seen = contrast(value, holders, rivals, reader, view.ground)
             if seen is None:
                 continue
@@ -266,7 +285,7 @@ class _Check:
                 kind = FindingKind.DATE_MISMATCH if isinstance(value, Date) else FindingKind.NUMBER_MISMATCH
                 detail = self._instead(value, seen.other, view.sources[seen.other.source])
                 self._find(kind, value.start, value.end, detail)
-        return {"value_unaligned": widest}
+        return {"value_unaligned": widest, "value_replaced": nearest}
 
     def _placed(
         self, numbers: Sequence[Quantity], found_dates: Sequence[Date], view: SourceView
@@ -283,7 +302,8 @@ class _Check:
             return any(same(one, other) for one in found_dates)
 
         for number in numbers:
-            if self._own(number.start, number.end) and view.quantity_pool.holds(number):
+            held = view.quantity_pool.holds(number) or any(number is lost for lost in self._nowhere)
+            if held and self._own(number.start, number.end):
                 yield number, number_places(number, named_number, view.number_places)
         for date in found_dates:
             yield date, date_places(date, named_date, view.date_places)
@@ -329,13 +349,15 @@ class _Check:
 
     def _negation(self) -> dict[str, float]:
         if self._near.size > READ_CLOSELY:
-            return {"negation_mismatch": 0.0}
+            return {}
         turned = mismatch(self._text, [sentence for _, sentence in self._near.statements])
         if turned is None or not self._own(turned.start, turned.end):
-            return {"negation_mismatch": 0.0}
+            return {}
         source = next(source for source, sentence in self._near.statements if sentence is turned.theirs)
         detail = f"{self._index.name(source.passage)}: {_short(turned.theirs.text)}"
         self._find(FindingKind.NEGATION_MISMATCH, turned.start, turned.end, detail)
+        if turned.opposite:
+            return {"opposite": max(2 * turned.shared - 1, 0.0)}
         return {"negation_mismatch": turned.shared}
 
     def _versions(self) -> dict[str, float]:
@@ -346,29 +368,6 @@ class _Check:
         detail = f"{older} says so; {newer}, which is later: {_short(followed.sentence)}"
         self._find(FindingKind.SUPERSEDED, 0, len(self._text), detail)
         return {"superseded": 1.0}
-
-    def _wording(self) -> dict[str, float]:
-        stems = content_stems(self._text)
-        texts = [source.text for source in self._near.sources]
-        close = bool(stems) and self._near.size <= READ_CLOSELY
-        together, pairs = coverage.linked(stems, self._near.stem_runs) if close else (1.0, 1.0)
-        strong = {
-            "absolute_missing": coverage.ABSOLUTE,
-            "general_missing": coverage.GENERAL,
-            "causal_missing": coverage.CAUSAL,
-            "tentative_missing": coverage.TENTATIVE,
-        }
-        copied = self._near.size <= READ_CLOSELY and plain(self._text) in self._near.plain_sentences
-        return {
-            "verbatim": float(copied),
-            "uncovered": 1 - coverage.covered(stems, self._near),
-            "uncovered_all": 1 - coverage.covered(stems, self._all),
-            "scattered": 1 - together,
-            "unlinked": 1 - pairs,
-        } | {
-            name: float(coverage.strong_missing(pattern, self._text, texts))
-            for name, pattern in strong.items()
-        }
 
 
 def _short(text: str) -> str:

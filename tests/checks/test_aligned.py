@@ -151,3 +151,32 @@ def test_of_long_sources_only_the_near_ones_are_aligned():
     claim = Claim("Guests pay 12 euros a month.")
     near = check(claim, index, near=[(0, 0, len(FACTS[1]))])
     assert [found.detail for found in near.findings] == ["12 euros here, 19 euros in passage a"]
+
+
+REPLACED = (
+    (
+        "The eruption reached its climax on 27 August 1883.",
+        "The eruption reached its climax on 26 August 1883.",
+    ),
+    ("Shipping costs 5 euros within Germany.", "Shipping within Germany costs 7 euros."),
+    ("The tower is 330 metres tall.", "The tower is 350 metres tall."),
+)
+
+
+@pytest.mark.parametrize(("text", "claim"), REPLACED)
+def test_a_value_put_in_the_place_of_the_sources_own_stands_out(text, claim):
+    assert checked(claim, [text]).signals.value_replaced > 0.1
+    assert checked(text, [text]).signals.value_replaced == 0
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Seven tours a day, each of 90 minutes, make 630 minutes.",
+        "If the tower were 350 metres tall, it would sway.",
+        "Its neighbour across the river is 120 metres lower.",
+    ],
+)
+def test_a_value_that_follows_is_supposed_or_told_of_something_else_replaces_none(claim):
+    texts = ["The tower is 330 metres tall.", "Seven tours a day, each of 90 minutes, start at the gate."]
+    assert checked(claim, texts).signals.value_replaced == 0

@@ -246,7 +246,7 @@ def test_strong_words_count_only_when_no_near_source_has_one(claim, signal):
 )
 def test_an_opposite_counts_on_its_own_side_of_a_conjunction(text, claim, mismatch):
     signals = check(Claim(claim), SourceIndex([Passage("p", text)])).signals
-    assert (signals.negation_mismatch > 0) is mismatch
+    assert (max(signals.opposite, signals.negation_mismatch) > 0) is mismatch
 
 
 def test_without_passages_every_telling_thing_is_missing():
@@ -259,3 +259,44 @@ def test_long_sources_without_windows_are_not_read_closely():
     text = "The deposit is not refundable after June. " * 6000
     signals = check(Claim("The deposit is refundable after June."), SourceIndex([Passage("p", text)])).signals
     assert (signals.negation_mismatch, signals.scattered, signals.uncovered) == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "claim", "opposed"),
+    [
+        ("Do not use it for longer than six weeks.", "Do not use it for shorter than six weeks.", True),
+        ("The archive lies north of the old harbour.", "The archive lies south of the old harbour.", True),
+        (
+            "The first tower is lower than the second tower.",
+            "The second tower is higher than the first.",
+            False,
+        ),
+        ("Jamaica lies 145 km south of Cuba.", "Cuba lies 145 km north of Jamaica.", False),
+    ],
+)
+def test_an_opposite_counts_unless_the_sentence_is_turned_round_with_it(text, claim, opposed):
+    assert (check(Claim(claim), SourceIndex([Passage("p", text)])).signals.opposite > 0) is opposed
+
+
+@pytest.mark.parametrize(
+    ("text", "claim", "replaced"),
+    [
+        (
+            "Breakfast costs 14 euros.",
+            "Breakfast costs 14 dollars.",
+            "14 dollars here, 14 euros in passage p",
+        ),
+        ("The cache takes 9 MB.", "The cache takes 9 KB.", "9 KB here, 9 MB in passage p"),
+        (
+            "The recording is kept for 72 hours.",
+            "It is kept for 72 days.",
+            "72 days here, 72 hours in passage p",
+        ),
+        ("A bus leaves once a day.", "It came back after one week.", None),
+        ("It weighs 25 kg.", "It is 25 kilometres away.", None),
+    ],
+)
+def test_a_figure_with_another_unit_of_its_kind_is_contrasted_with_it(text, claim, replaced):
+    checked = check(Claim(claim), SourceIndex([Passage("p", text)]))
+    assert (checked.signals.unit_replaced > 0) is (replaced is not None)
+    assert replaced is None or [finding.detail for finding in checked.findings] == [replaced]
