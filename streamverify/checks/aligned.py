@@ -36,11 +36,17 @@ CLEAR = 0.12
 """By how much a rival must be closer to the claim than its own value for a finding."""
 
 _TELLING = frozenset(
-    listed("without before after under over not no more all same until above below most less")
+    listed(
+        "without before after under over not no more all same until above below most less other others else"
+    )
 )
 """Words of grammar that tell one case from another."""
 _LINKS = frozenset(stems_of(listed("from to until till through and or between")))
 """Words that stand between the values of a row."""
+_OTHERS = frozenset(stems_of(listed("otherwise else rest remainder")))
+"""Words for what was not named: no word of the claim need stand beside them. "Other" tells too little."""
+_NEAR_OTHERS = 8.0
+"""Words, ends of clauses counted as `_CLAUSE`, from such a word to its value."""
 _MARK = re.compile(r"[;:,)–—\s(](?:(?<=[;:,)–—])(?=\s|$)|(?<=[\s(])[–—(])")
 """Marks at which a clause ends. Every way begins with a class of characters, to which the search skips."""
 _CONJUNCTION = re.compile(r"\b(?:and|but|or|while|whereas|which|who|where|if|when|unless|although|plus)\b")
@@ -146,6 +152,17 @@ class Ground:
             elif root in held:
                 found += weight * _SAME_PASSAGE
         return found * _accounted(run, middle, place, own)
+
+    def complement(self, place: Place) -> bool:
+        """Whether a value is said of whatever was not named: "the rest get 20 days", "otherwise 5 euros"."""
+        run = self._runs[place.source]
+        if run is None or not run.starts:
+            return False
+        middle = min(bisect_left(run.starts, place.start), len(run.starts) - 1)
+        return any(
+            run.stems[index] in _OTHERS and run.along[middle] - run.along[index] <= _NEAR_OTHERS
+            for index in range(max(middle - 6, 0), middle)
+        )
 
     def beside(self, holder: Place, rival: Place, words: Sequence[tuple[str, float]]) -> bool:
         """Whether two values stand in one sentence whose words are no nearer to the rival than to the holder.
@@ -289,7 +306,7 @@ def contrast(
     title holds the value.
     """
     rivals = [place for place in rivals if not ground.loose(place)]
-    if not holders or not rivals or any(ground.loose(place) for place in holders):
+    if not holders or not rivals or any(ground.loose(place) or ground.complement(place) for place in holders):
         return None
     words = reader.around(value.start, value.end)  # looks at every word of the claim
     if not words:

@@ -22,6 +22,7 @@ from streamverify.checks.clock_times import (
 from streamverify.checks.date import Date, DateKind, DatePool, same, spans
 from streamverify.checks.number_words import spelled
 from streamverify.checks.units import UNITS
+from streamverify.checks.weekdays import SHORT, stands_for_a_day, weekday
 from streamverify.text.words import STOP_WORDS, listed
 
 __all__ = ["Date", "DateKind", "DatePool", "dates", "same", "spans"]
@@ -34,7 +35,6 @@ _MONTHS = (
     ("december", "dec"),
 )  # fmt: skip
 _MONTH_OF = {name: number for number, names in enumerate(_MONTHS, start=1) for name in names}
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _QUARTERS = {
     "first": 1, "second": 2, "third": 3, "fourth": 4, "final": 4, "last": 4,
     "1st": 1, "2nd": 2, "3rd": 3, "4th": 4,
@@ -57,7 +57,7 @@ _BEFORE_MONTH = re.compile(
 )
 _WORD_LED = re.compile(
     r"(?:Q[1-4]|FY|Quarter|quarter|Mondays?|Tuesdays?|Thursdays?|Wednesdays?|Fridays?|Saturdays?|Sundays?"
-    r"|Half past|half past|Noon|noon|Midday|midday|Midnight|midnight|o['’]clock)(?:\b|(?<=FY)(?=\d))"
+    rf"|{SHORT}|Half past|half past|Noon|noon|Midday|midday|Midnight|midnight|o['’]clock)(?:\b|(?<=FY)(?=\d))"
 )
 _ORDINAL_BEFORE = re.compile(
     r"\b(first|second|third|fourth|final|last|1st|2nd|3rd|4th)[ -](?:fiscal |calendar )?$",
@@ -177,8 +177,9 @@ def _word_led(text: str) -> Iterable[Date]:
     for match in _whole(_WORD_LED, text):
         start, end = match.span()
         word = match[0].lower()
-        if (day := word.removesuffix("s")) in _DAYS:
-            yield Date(start, end, match[0], DateKind.WEEKDAY, weekday=_DAYS.index(day))
+        if (day := weekday(word)) is not None:
+            if len(word) > 5 or stands_for_a_day(text, start, end):
+                yield Date(start, end, match[0], DateKind.WEEKDAY, weekday=day)
         elif moment := _spoken(text, word, start, end):
             yield _time(text, moment)
         elif word == "fy":

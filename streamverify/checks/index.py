@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
+from itertools import chain
 from typing import NamedTuple, TypeVar
 
 from streamverify._lazy import cached_property
@@ -17,9 +18,11 @@ from streamverify.checks.aligned import Ground, Place, PlacedNumber
 from streamverify.checks.dates import Date, DatePool
 from streamverify.checks.negation import Statement
 from streamverify.checks.numbers import QuantityPool
+from streamverify.checks.phones import Phone
 from streamverify.checks.quantity import Quantity
 from streamverify.checks.source_text import SourceText, Stretch
 from streamverify.checks.versions import Versions
+from streamverify.checks.weekdays import between
 from streamverify.text.words import STOP_WORDS
 from streamverify.types import Passage
 
@@ -82,7 +85,18 @@ class SourceView:
     @cached_property
     def date_pool(self) -> DatePool:
         """The dates, to be asked for a date."""
-        return DatePool(date for _, date in self.dates)
+        inside = (date for source, text in self._pairs for date in between(source.text, text.dates))
+        return DatePool(chain((date for _, date in self.dates), inside))
+
+    @cached_property
+    def phones(self) -> tuple[Phone, ...]:
+        """Every telephone number."""
+        return tuple(phone for text in self.texts for phone in text.phones)
+
+    @cached_property
+    def scales(self) -> frozenset[float]:
+        """What the texts say their figures are counted in."""
+        return frozenset(scale for text in self.texts for scale in text.scales)
 
     @cached_property
     def ground(self) -> Ground:
@@ -136,6 +150,11 @@ class SourceView:
     def mentions(self, folded: str) -> bool:
         """Whether the texts have the word; a small one like "us" must stand there as an acronym."""
         return folded in (self.capitals if folded in STOP_WORDS else self.words)
+
+    @cached_property
+    def joined(self) -> frozenset[str]:
+        """Folded neighbours as one word."""
+        return _union(text.joined for text in self.texts)
 
     @cached_property
     def counted(self) -> frozenset[tuple[str, str]]:

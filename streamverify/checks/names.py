@@ -30,6 +30,11 @@ _IDENTIFIER = re.compile(r"[_@]|\(\)$|\w\.\w|[A-Za-z][-./]?\d|\d[A-Za-z]|[a-z][A
 _HYPHEN_NUMBER = re.compile(r"^(?:\d+|[a-z]+)(?:-[a-z]+)+$")
 _ORDINAL = re.compile(r"^\d+(?:st|nd|rd|th|s)$")
 _UNIT_TAIL = re.compile(r"^\d+(?:[.,]\d+)*[A-Za-zµ°%]{1,3}$")
+_MEASURE = re.compile(
+    r"^\d[\d.,]*([A-Za-zµ°%]*)(?:[-–]\d[\d.,]*([A-Za-zµ°%]+))?(?:-[a-z]{2,})?$|^(?:mid|early|late|pre|post)-\d{4}s?$"
+)
+"""What may be a value with its unit, or two: 5-10mg, 12months, 1.5m-long, mid-2019."""
+_SCALES = frozenset(listed("k m bn x"))
 _OF_A_DATE = re.compile(
     r"^(?:Q[1-4](?:[-/](?:FY)?\d{2,4})?|(?:CY|FY)(?:\d{2,4}(?:[-/]\d{2,4})?)?|\d{4}-\d\d-\d\dT\d.*)$"
 )
@@ -69,6 +74,8 @@ _COMMON = frozenset(
     sir
     yes no ok e.g i.e etc vs am pm a.m p.m north south east west northern southern eastern western english
     internet earth moon sun god bible state states government act law section chapter article figure table
+    mon tue tues wed thu thur thurs fri sat sun mondays tuesdays wednesdays thursdays fridays saturdays
+    sundays source document passage result doc
     fyi asap tl dr tl;dr nb n.b ps p.s q&a faq faqs aka tba tbc tbd btw imo imho iirc afaik rsvp diy
     fy utc gmt
     """)
@@ -142,13 +149,20 @@ def _is_symbol(text: str, token: str, start: int) -> bool:
 def _is_identifier(token: str) -> bool:
     if _ORDINAL.match(token) or _UNIT_TAIL.match(token) or _HYPHEN_NUMBER.match(token) or len(token) < 2:
         return False
-    if not any(char.isalpha() for char in token):
+    if not any(char.isalpha() for char in token) or _is_measure(token):
         return False
     if token.count("/") and not re.search(r"[\d_.]", token) and not token.startswith("/"):
         return False  # and/or
     if _DOTTED.match(token) or token.lower().rstrip(".") in {"e.g", "i.e", "a.m", "p.m", "ph.d"}:
         return False
     return _IDENTIFIER.search(token) is not None
+
+
+def _is_measure(token: str) -> bool:
+    measure = _MEASURE.match(token)
+    return measure is not None and all(
+        len(unit) < 3 or unit in _SCALES or unit_named(unit) is not None for unit in measure.groups("")
+    )
 
 
 def _is_name(text: str, token: str, start: int) -> bool:
@@ -316,7 +330,7 @@ def _holds_identifier(text: str, view: SourceView) -> bool:
     if folded[0] == "v" and folded[1:2].isdecimal():
         return _reads(folded[1:], view)
     joined = "".join(pieces)
-    if joined in view.words:
+    if joined in view.words or joined in view.joined:
         return True
     if folded.isalpha() and (stem(folded) in view.stems or _holds_spelling(folded, view)):
         return True  # McDonalds and OBrien

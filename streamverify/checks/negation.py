@@ -19,7 +19,8 @@ from streamverify.text.words import STOP_WORDS, WORD, listed, stem, stems_of, to
 
 _CUES = frozenset(
     listed("""
-    not no never cannot nor neither none nobody nothing nowhere hardly barely scarcely rarely seldom without
+    not no non never cannot nor neither none nobody nothing nowhere hardly barely scarcely rarely seldom
+    without
     """)
 )
 _IDIOMS = Caseless.of(
@@ -49,12 +50,13 @@ _CONJUNCTIONS = frozenset(stem(word) for word in listed("and but or while wherea
 LEAST_SHARED = 0.6
 """Share of the claim's content words that a sentence must hold to be compared with it."""
 _LEAST_WORDS = 3
-"""Content words that both must have in common."""
+"""Content words that both must have in common; two where the sentence has `_FEW` at most."""
+_FEW = 4
 
 _OPPOSITES = """
 increase decrease|increase reduce|rise fall|rise decline|grow shrink|gain lose|higher lower|highest lowest
 more fewer|more less|most least|maximum minimum|at_most at_least|allow prohibit|allow forbid
-permit prohibit|accept reject
+permit prohibit|accept reject|allow forbidden|permit forbidden|allow ban|permit ban
 approve reject|include exclude|required optional|mandatory optional|mandatory voluntary|compulsory voluntary
 always never|everyone nobody|above below|internal external|public private|safe unsafe|safe dangerous
 possible impossible|able unable|legal illegal|lawful unlawful|valid invalid|correct incorrect|success failure
@@ -109,9 +111,18 @@ class Statement:
 
     @cached_property
     def content(self) -> frozenset[str]:
-        """Stems that carry content, opposites left out: what two sentences have in common."""
+        """Stems that carry content."""
         telling = {word for word in self._words if len(word) > 1} - STOP_WORDS
-        return frozenset(stems_of(telling)) - _OPPOSITE_OF.keys()
+        return frozenset(stems_of(telling))
+
+    def beside(self, other: Statement) -> frozenset[str]:
+        """Its content but for words of which the other has an opposite instead."""
+        apart = {
+            root
+            for root in self.content & _OPPOSITE_OF.keys()
+            if root not in other.content and not _OPPOSITE_OF[root].isdisjoint(other.content)
+        }
+        return self.content - apart
 
     @cached_property
     def cues(self) -> tuple[int, ...]:
@@ -152,14 +163,14 @@ def mismatch(claim: str, evidence: Sequence[Statement]) -> Mismatch | None:
         agrees with it, or when either restricts in a way that is not read here.
     """
     own = Statement(claim)
-    if len(own.content) < _LEAST_WORDS:
-        return None
     nearest = max(evidence, key=lambda other: len(own.content & other.content), default=None)
     if nearest is None:
         return None
-    common = own.content & nearest.content
-    shared = len(common) / len(own.content)
-    if shared < LEAST_SHARED or len(common) < _LEAST_WORDS:
+    content = own.beside(nearest)
+    common = content & nearest.content
+    shared = len(common) / max(len(content), 1)
+    least = _LEAST_WORDS if len(nearest.content) > _FEW else 2
+    if shared < LEAST_SHARED or len(common) < least:
         return None
     place = _opposed(own, nearest, common)
     opposite = place is not None

@@ -5,23 +5,16 @@ Before: `quantities.py` read the numbers out of both. After: `signals.py` counts
 
 from __future__ import annotations
 
-import datetime as dt
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
 from typing import NamedTuple, TypeAlias
 
-from streamverify.checks.dates import Date, DateKind
 from streamverify.checks.quantity import Hedge, NumberReading, Quantity
 
 _EXACT = 1e-9
 """Relative difference below which two numbers are one: floating point, not rounding."""
 _CONVERTED = 0.02
 """Relative difference that a conversion between metric and customary units is allowed."""
-_ADDED_FROM = 80
-"""Most numbers of which sums and differences are looked for: the work is quadratic."""
-_DERIVED_FROM = 40
-"""Most that are multiplied and divided, too: of many numbers something would always fit."""
 
 
 _CONVERTED_SHARE = 0.05
@@ -31,9 +24,6 @@ _CONVERTED_JOINED = 0.0075
 _SCALES = {"celsius": (1.0, 0.0), "kelvin": (1.0, -273.15), "fahrenheit": (5 / 9, -160 / 9)}
 """By scale of temperature what a degree is in Celsius, and where its zero stands."""
 
-_DAY = 86_400.0
-_LEAP = 2000
-"""The year of days of which no year is known."""
 
 Range: TypeAlias = tuple[float, float]
 """The smallest and the largest value."""
@@ -231,162 +221,3 @@ def _distance(one: Quantity, other: Quantity) -> tuple[bool, float]:
 
 def _digits(text: str) -> str:
     return "".join(char for char in text if char.isdecimal()).strip("0")
-
-
-def derivable(quantity: Quantity, sources: Sequence[Quantity], when: Sequence[Date] = ()) -> bool:
-    """Whether one step of arithmetic over the sources gives this number.
-
-    Sums of up to four numbers, differences, products and quotients of two, a share of one, the time
-    between two dates. Products and quotients are looked for among 40 numbers, the rest among 80; of longer
-    sources nothing is derived: something would always fit.
-    """
-    if len(sources) > _ADDED_FROM or len(when) > _ADDED_FROM:
-        return False
-    for reading in quantity.readings:
-        low, high = _reach(quantity, reading)
-        results = (
-            *_combined(sources, reading.dimension),
-            *_unit_elsewhere(sources, reading),
-            *_elapsed(when, reading.dimension),
-        )
-        if any(low <= result <= high for result in results):
-            return True
-    return False
-
-
-def reachable(date: Date, when: Sequence[Date], sources: Sequence[Quantity]) -> bool:
-    """Whether another date, later or earlier by a time span that the sources name, is this one."""
-    if len(sources) > _ADDED_FROM or len(when) > _ADDED_FROM or date.kind is DateKind.DECADE:
-        return False
-    spans = {
-        dimension: [r.base for q in sources for r in q.readings if r.dimension == dimension]
-        for dimension in ("seconds", "months")
-    }
-    if date.minute is not None:
-        minutes = [span / 60 for span in spans["seconds"]]
-        distances = [abs(date.minute - other.minute) for other in when if other.minute is not None]
-        return any(distance % 720 == span % 720 for distance in distances for span in minutes)
-    if date.year is None:
-        return False
-    months = [*spans["months"], *(span / 2_629_800 for span in spans["seconds"])]
-    return any(
-        _lands(date, other, sign * span)
-        for other in when
-        if other.year is not None
-        for span in months
-        for sign in (1, -1)
-    )
-
-
-def _lands(date: Date, start: Date, months: float) -> bool:
-    """Whether so many months from one date lead to the other, as finely as both are known."""
-    assert start.year is not None
-    assert date.year is not None
-    if start.month is None:
-        return date.month is None and months % 12 == 0 and start.year + months / 12 == date.year
-    place = start.year * 12 + start.month - 1 + months
-    if date.month is None:
-        return place // 12 == date.year
-    return abs(place - date.year * 12 - date.month + 1) < 1
-
-
-def _reach(quantity: Quantity, reading: NumberReading) -> tuple[float, float]:
-    """Smallest and largest result of arithmetic, in the dimension's base unit, that is this number."""
-    low, high = (bound * reading.factor for bound in bounds(quantity, reading))
-    return low - abs(low) * 1e-4, high + abs(high) * 1e-4
-
-
-def _read_as(quantity: Quantity, dimension: str) -> NumberReading | None:
-    """The first reading of a number as one of this kind, if it is stated as such."""
-    # Of units a second reading is as likely as the first: pounds, degrees.
-    readings = quantity.readings[:1] if dimension in {"", "ratio"} else quantity.readings
-    return next((r for r in readings if r.dimension == dimension and not quantity.implied), None)
-
-
-def _combined(pool: Sequence[Quantity], dimension: str) -> list[float]:
-    own = [read.base for q in pool if (read := _read_as(q, dimension)) is not None]
-    results = [
-        sum(parts)
-        for count in (2, 3, 4)
-        if len(own) <= 12 or count == 2
-        for parts in combinations(own, count)
-    ]
-    results += [abs(first - second) for first, second in combinations(own, 2)]
-    if len(pool) > _DERIVED_FROM:
-        return results
-    factors = {q.readings[0].value for q in pool if q.readings[0].value}
-    factors |= {r.base for q in pool for r in q.readings if r.dimension == "ratio" and r.base}
-    results += [value * factor for value in own for factor in factors]
-    results += [value / factor for value in own for factor in factors]
-    results += [
-        value * (1 + sign * factor)
-        for value in own
-        for factor in factors
-        if 0 < factor < 1
-        for sign in (1, -1)
-    ]
-    if dimension in {"", "ratio", "times", "point"}:
-        alike: dict[str, list[float]] = {}
-        for quantity in pool:
-            alike.setdefault(quantity.readings[0].dimension, []).append(quantity.readings[0].base)
-        for values in alike.values():
-            results += [first / second for first in values for second in values if second]
-            if dimension == "point":
-                results += [abs(first - second) * 100 for first, second in combinations(values, 2)]
-    return results
-
-
-def _unit_elsewhere(pool: Sequence[Quantity], reading: NumberReading) -> list[float]:
-    """Differences of two numbers, one of which has its unit elsewhere: 2,940 tonnes, 3,310 the year before.
-
-    In tables neither has one; of a number without a unit the sources may say it of either.
-    """
-    own: list[tuple[float, bool]] = []
-    for quantity in pool:
-        first = quantity.readings[0]
-        if quantity.implied:
-            continue
-        if not first.dimension:
-            own.append((first.value * reading.factor, True))
-        elif not reading.dimension:
-            own.append((first.value, False))
-        elif reading.dimension == "point" and first.dimension == "ratio":
-            own.append((first.base * 100, False))
-        elif (alike := _read_as(quantity, reading.dimension)) is not None:
-            own.append((alike.base, False))
-    return [abs(one - other) for (one, bare), (other, also) in combinations(own, 2) if bare or also]
-
-
-def _days_between(when: Sequence[Date]) -> list[float]:
-    """Seconds from one day to another, and with both days counted; a day without a year is of the other's."""
-    days = [date for date in when if date.day is not None and date.month is not None]
-    found: list[float] = []
-    for one, other in combinations(days, 2):
-        years = one.year or other.year or _LEAP, other.year or one.year or _LEAP
-        try:
-            first, second = (
-                dt.date(year, date.month or 1, date.day or 1)
-                for year, date in zip(years, (one, other), strict=True)
-            )
-        except ValueError:  # 30 February
-            continue
-        apart = abs((first - second).days)
-        found += [apart * _DAY, (apart + 1) * _DAY]
-    return found
-
-
-def _elapsed(when: Sequence[Date], dimension: str) -> list[float]:
-    dated = [date for date in when if date.year is not None and date.kind is not DateKind.DECADE]
-    timed = [date.minute for date in when if date.minute is not None]
-    if dimension == "seconds":
-        minutes = [abs(first - second) * 60.0 for first, second in combinations(timed, 2)]
-        return [*minutes, *_days_between(when)]
-    years = [abs((first.year or 0) - (second.year or 0)) for first, second in combinations(dated, 2)]
-    if dimension == "months":
-        months = [
-            abs(((first.year or 0) - (second.year or 0)) * 12 + (first.month or 0) - (second.month or 0))
-            for first, second in combinations(dated, 2)
-            if first.month and second.month
-        ]
-        return [*(year * 12.0 for year in years), *(float(month) for month in months)]
-    return [float(year) for year in years] if not dimension else []

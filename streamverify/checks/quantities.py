@@ -39,7 +39,9 @@ _ORDINAL_END = re.compile(r"(?:st|nd|rd|th)\b", re.IGNORECASE)
 _MAGNITUDE = re.compile(r"(?:\s|-)?(hundred|thousand|million|billion|trillion|lakh|crore)\b", re.IGNORECASE)
 _SHORT_MAGNITUDE = re.compile(r"\s?(k|K|m|M|mn|Mn|mm|bn|Bn|b|B|tn|T)\b(?![/²³])")
 _SHORT_VALUES = {"k": 1e3, "m": 1e6, "mn": 1e6, "mm": 1e6, "bn": 1e9, "b": 1e9, "tn": 1e12, "t": 1e12}
-_NEXT = re.compile(r"[\s\u00a0-]{0,2}([^\W\d_]+[²³/]?[^\W\d_]*|[%％‰‱°℃℉€£$″′µ][A-Za-z]?|×(?!\s?\d))")
+_NEXT = re.compile(
+    r"[\s\u00a0-]{0,2}([^\W\d_]+(?:\^?[23](?![\w.,-]*\d|\w))?[²³/]?[^\W\d_]*|[%％‰‱°℃℉€£$″′µ][A-Za-z]?|×(?!\s?\d))"
+)
 _OF_MANY = re.compile(
     r"(?:[\s-]+(?:of[\s-]+)?an?)?[\s-]+(thousand|million|billion|trillion)\b", re.IGNORECASE
 )
@@ -262,7 +264,7 @@ def _unit(text: str, start: int) -> tuple[Unit | None, str, int]:
     names: list[tuple[str, int]] = []
     position = start
     while len(names) < LONGEST + 1 and (match := _NEXT.match(text, position)):
-        names.append((match[1], match.end()))
+        names.append((match[1].replace("^", ""), match.end()))
         position = match.end()
         if len(names) == 2 and not any(_begins_unit(name) for name, _ in names):
             break  # neither is the beginning of a unit: what follows is not asked for

@@ -20,18 +20,22 @@ from streamverify.checks.aligned import (
     date_places,
     number_places,
 )
+from streamverify.checks.bounding import bounding
 from streamverify.checks.dates import Date, DateKind, dates, same, spans
+from streamverify.checks.derived import derivable, reachable
 from streamverify.checks.index import ALIGNED_WHOLE, Near, Source, SourceIndex, SourceView
 from streamverify.checks.names import Name, missing, names
 from streamverify.checks.negation import mismatch
-from streamverify.checks.numbers import allowances, derivable, reachable, rival
+from streamverify.checks.numbers import allowances, rival
+from streamverify.checks.phones import listed, phones
 from streamverify.checks.quantities import quantities
 from streamverify.checks.quantity import Quantity
 from streamverify.checks.quotes import near_miss, occurs, quotations
 from streamverify.checks.replaced import closest, other_unit
+from streamverify.checks.scales import scaled
 from streamverify.checks.supposed import conditional, exemplary, of_some_case
 from streamverify.scorers.protocol import Claim
-from streamverify.types import Finding, FindingKind
+from streamverify.types import Finding, FindingKind, Span
 
 READ_CLOSELY = 200_000
 """Characters of near sources above which word order and polarity are not compared: give windows."""
@@ -145,7 +149,8 @@ class _Check:
 
     def run(self) -> Checked:
         found_dates = [date for date in dates(self._text) if self._own(date.start, date.end)]
-        numbers = [q for q in quantities(self._text, skip=spans(found_dates)) if not q.implied]
+        aside = sorted((*spans(found_dates), *(Span(one.start, one.end) for one in phones(self._text))))
+        numbers = [q for q in quantities(self._text, skip=aside) if not q.implied]
         signals: dict[str, float] = {}
         signals |= self._numbers(numbers, found_dates)
         signals |= self._dates(found_dates)
@@ -179,14 +184,14 @@ class _Check:
         counts = [quantity for quantity in found if quantity.weak]
         nowhere = absent_near = rivals = units = 0.0
         for quantity in telling:
-            if self._near.quantity_pool.holds(quantity):
+            if self._holds_number(self._near, quantity):
                 continue
             others = [other for other in found if other is not quantity]
             derived = self._derivable(quantity, self._near, others, found_dates)
             other = rival(quantity, [candidate for _, candidate in self._near.quantities])
             absent_near += 0.5 if derived else 1.0
             rivals += other is not None and not derived
-            if self._all.quantity_pool.holds(quantity):
+            if self._holds_number(self._all, quantity):
                 continue
             if derived or self._derivable(quantity, self._all, others, found_dates):
                 continue
@@ -209,6 +214,11 @@ class _Check:
             "unit_replaced": _share(units, telling),
             "count_missing": _share(lost, counts),
         }
+
+    def _holds_number(self, view: SourceView, quantity: Quantity) -> bool:
+        """Whether sources hold a number, as it stands or in the scale that they count in."""
+        figures = (quantity, *(scaled(quantity, scale) for scale in view.scales))
+        return any(map(view.quantity_pool.holds, figures))
 
     def _derivable(
         self, quantity: Quantity, view: SourceView, others: Sequence[Quantity], when: Sequence[Date]
@@ -235,7 +245,9 @@ class _Check:
             if self._holds(self._near, date):
                 continue
             absent_near += 1
-            if self._holds(self._all, date):
+            if self._holds(self._all, date) or bounding(
+                self._text, date, (one for _, one in self._all.dates)
+            ):
                 continue
             nowhere += 1
             if not exemplary(self._text, date.start) and not self._derived(date):
@@ -312,7 +324,13 @@ class _Check:
         found = [
             name for name in names(self._text) if self._own(name.start, name.end) and not self._opens(name)
         ]
-        nowhere = absent_near = 0
+        dialled = [one for one in phones(self._text) if self._own(one.start, one.end)]
+        figures = [text.undivided for text in self._all.texts] if dialled else []
+        lost = [one for one in dialled if not listed(one, self._all.phones, figures)]
+        for one in lost:
+            detail = f"{self._text[one.start : one.end]} is in no passage"
+            self._find(FindingKind.NUMBER_MISMATCH, one.start, one.end, detail)
+        nowhere = absent_near = len(lost)
         for name in found:
             if not missing(name, self._near):
                 continue
@@ -323,7 +341,8 @@ class _Check:
                 self._find(
                     FindingKind.NAME_NOT_FOUND, start, end, f"{self._text[start:end]} is in no passage"
                 )
-        return {"name_missing": _share(nowhere, found), "name_missing_near": _share(absent_near, found)}
+        told = (*found, *dialled)
+        return {"name_missing": _share(nowhere, told), "name_missing_near": _share(absent_near, told)}
 
     def _opens(self, name: Name) -> bool:
         """Whether the name is only the first word of a list item that its lead-in was put before."""

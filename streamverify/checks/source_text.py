@@ -17,9 +17,11 @@ from streamverify.checks.aligned import Run, run_of
 from streamverify.checks.dates import Date, dates, spans
 from streamverify.checks.negation import Statement, statements
 from streamverify.checks.number_words import CARDINALS
+from streamverify.checks.phones import Phone, phones, undivided
 from streamverify.checks.quantities import quantities
 from streamverify.checks.quantity import Quantity
 from streamverify.checks.quotes import LEAST_WORDS, plain
+from streamverify.checks.scales import scales
 from streamverify.text.words import (
     STOP_WORDS,
     even,
@@ -45,6 +47,7 @@ _WORDS_OF = re.compile(r"[^\W\d_]+")
 _CAPITALS = re.compile(r"\b[A-Z](?:\.?[A-Z])+\b")
 BEGINNING = 5
 """Letters of a beginning that a name and its adjective share."""
+_NEIGHBOURS = re.compile(r"(?<!\w)(\w+)(?=[-.(](\w+)|\s(\d+)(?!\w))")
 _COUNTED = re.compile(rf"(?<!\w)(\w++)\s(?=(\d\d?|{'|'.join(CARDINALS[2:])})\b)")
 
 
@@ -62,7 +65,23 @@ class SourceText:
     @cached_property
     def quantities(self) -> tuple[Quantity, ...]:
         """Its numbers, in order; a bare year is a date and a number."""
-        return quantities(self.text, skip=_not_years(self.dates), hedges=False)
+        others = sorted((*_not_years(self.dates), *(Span(one.start, one.end) for one in self.phones)))
+        return quantities(self.text, skip=others, hedges=False)
+
+    @cached_property
+    def phones(self) -> tuple[Phone, ...]:
+        """Its telephone numbers, in order."""
+        return phones(self.text)
+
+    @cached_property
+    def undivided(self) -> str:
+        """The text with its figures put together."""
+        return undivided(self.text)
+
+    @cached_property
+    def scales(self) -> frozenset[float]:
+        """What it says its figures are counted in."""
+        return frozenset(scales(self.text))
 
     @cached_property
     def folded(self) -> str:
@@ -110,6 +129,11 @@ class SourceText:
     def counted(self) -> frozenset[tuple[str, str]]:
         """Folded words and the small number, in digits or as a word, behind each: Apollo 11."""
         return frozenset(_COUNTED.findall(self.folded))
+
+    @cached_property
+    def joined(self) -> frozenset[str]:
+        """Folded neighbours as one word: "wifi" for Wi-Fi, "xr2000" for XR-2000 and XR 2000."""
+        return frozenset(one + (other or number) for one, other, number in _NEIGHBOURS.findall(self.folded))
 
     @cached_property
     def stem_run(self) -> tuple[str, ...]:

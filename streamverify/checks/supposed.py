@@ -29,14 +29,18 @@ _CASE = re.compile(
     r"(?:an?|any|another|someone|anyone|somebody|anybody)\s+"
     rf"(?:(?:(?!(?:{_STATED})\b)[\w'’-]{{1,40}}\s+){{0,3}}"
     r"(?:of|at|with|for|worth|weighing|costing|aged|earning|measuring|needing)\s+(?:about\s+|over\s+|under\s+)?)?"
-    r"[$€£¥₹]?$",
+    r"[$€£¥₹]?$"
+    r"|(?:^|[,;:(]\s+|\b(?:that|and|but|so|while|whereas|because|since|as)\s+)(?:(?:for|on|at|with|from)\s+)?"
+    r"(?:incomes?|orders?|purchases?|amounts?|payments?|earnings|salar(?:y|ies)|savings|parcels?|packages?|bookings?)"
+    r"\s+(?:of|worth)\s+(?:about\s+|over\s+|under\s+)?[$€£¥₹]?$",
     re.IGNORECASE,
 )
 """Some thing, not a known one, that a clause begins with, as far as its value: "for a pike of", "a"."""
 
 _RULE = re.compile(
     r"\b(?:needs?|must|may|can|cannot|would|will|should|has to|have to|gets?|pays?|counts?|costs?|comes? to"
-    r"|takes?|receives?|requires?|earns?|owes?|is|are|does|do)\b",
+    r"|takes?|receives?|requires?|earns?|owes?|ships?|qualif(?:y|ies)|falls?|applies|apply|attracts?|carr(?:y|ies)"
+    r"|has|have|is|are|does|do)\b",
     re.IGNORECASE,
 )
 """What is said of such a thing, in general."""

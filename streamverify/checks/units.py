@@ -70,9 +70,9 @@ _TABLE: dict[str, dict[float, str]] = {
         1.0: "m²|m2|sq m|sqm|square metre|square metres|square meter|square meters",
         1e4: "ha|hectare|hectares",
         1e6: "km²|km2|sq km|square kilometre|square kilometres|square kilometer|square kilometers",
-        -0.09290304: "sq ft|square foot|square feet",
+        -0.09290304: "ft²|ft2|sq ft|square foot|square feet",
         -4046.8564224: "acre|acres",
-        -2589988.110336: "sq mi|square mile|square miles",
+        -2589988.110336: "mi²|mi2|sq mi|square mile|square miles",
     },
     "volume": {
         1e-6: "ml|mL|millilitre|millilitres|milliliter|milliliters|cm³",
@@ -143,6 +143,7 @@ _TABLE: dict[str, dict[float, str]] = {
     },
     "hertz": {1.0: "Hz|hertz", 1e3: "kHz|kilohertz", 1e6: "MHz|megahertz", 1e9: "GHz|gigahertz"},
     "volts": {1e-3: "mV|millivolt|millivolts", 1.0: "V|volt|volts", 1e3: "kV|kilovolt|kilovolts"},
+    "ampere hours": {1e-3: "mAh|milliampere hours|milliamp hours", 1.0: "Ah|ampere hours|amp hours"},
     "amperes": {1e-3: "mA|milliamp|milliamps", 1.0: "A|amp|amps|ampere|amperes"},
     "pressure": {
         1.0: "mmHg|mm Hg",

@@ -16,6 +16,7 @@ Ranges: TypeAlias = tuple[tuple[int, int], ...]
 _SEAM = re.compile(
     r"(?P<relative>,? (?:which|who)) (?=(?:is|are|was|were|has|had|costs?|opened|ended|began|took|stood)\b)"
     r"|(?P<bracket>\s?\()"
+    r"|(?P<so>,?\s+(?:and\s+)?(?:so|thus|hence|therefore|which means(?: that)?|meaning(?: that)?),?\s+)"
     r"|:\s+|\s+[–—-]{1,2}\s+|,?\s+(?:because|since)\s+|,?\s+as (?=(?:the|a|it|they|its) )"
     r"|,\s+(?!(?:and|or|nor|if|whether|how|when|what|which|who|whose|why|where|such|including|like|for|in|on|at"
     r"|by|with|to|from|of|as|especially|particularly|e\.g)\b)",
@@ -35,6 +36,13 @@ _AMOUNT = re.compile(
     r"|billion)\b)",
     re.IGNORECASE,
 )
+_HELPLESS = re.compile(
+    r"(?:i|we|please|you(?:['’]d| would| may| might| should|['’]ll| will)"
+    r"|it(?:['’]s| is| remains) (?:not |best|unclear|impossible|hard|difficult|open|unknown)"
+    r"|there(?:['’]s| is) no way|this|that)\b",
+    re.IGNORECASE,
+)
+"""What follows from not knowing: "…, so I cannot tell", "…, so please ask"."""
 _CLOSER = re.compile(r"[),;]")
 
 
@@ -58,6 +66,9 @@ def aside(text: str, start: int, end: int) -> tuple[int, Ranges] | None:
             stop = closer.start() if closer else end
             if seam.start() > start and _AMOUNT.match(text, rest, stop):
                 return seam.start(), ((start, seam.start()), (rest, stop))
+        elif seam["so"] is not None:
+            if verb >= rest and _HELPLESS.match(text, rest) is None:
+                return seam.start(), ((rest, end),)
         elif figure < rest and name <= rest:  # a capital that begins the clause is no name
             continue
         elif seam["relative"] is not None:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
-from streamverify.claims import conversation, coreference, framing, headings, nonclaims
+from streamverify.claims import conversation, coreference, framing, headings, nonclaims, stated
 from streamverify.claims.nonclaims import Reason
 from streamverify.claims.tables import read_table
 from streamverify.scorers.protocol import Claim
@@ -128,6 +128,8 @@ def _weighed(
     if ruled.claim is not None:
         if len(text.text.split()) == 1 or conversation.adds_fact(text.text):
             return ruled  # a word may be the whole answer; a fact behind a courtesy is never lost
+        if ruled.abstains or stated.commits(text.text) or stated.contact(text.text):
+            return ruled  # nor is what an abstention adds, a denial or an address
         reason = weights.reason(sentence.text, sentence.kind, before)
         return ClaimReading(None, reason, abstains=reason is Reason.ABSTENTION)
     item = sentence.kind is SentenceKind.LIST_ITEM or is_item(sentence.text)
@@ -160,10 +162,13 @@ def _read_prose(
     item = sentence.kind is SentenceKind.LIST_ITEM or is_item(sentence.text)
     text = text.cut(0, framing.tag(text.text)).cut(framing.front(text.text))
     text = _after(_LABEL, text.cut(nonclaims.opening(text.text)))
-    silent = nonclaims.abstention(text.text)
+    commits = stated.commits(text.text)
+    silent = None if commits else nonclaims.abstention(text.text)
     if silent is not None:
         return _abstaining(text, silent)
     reason = nonclaims.reason(text.text)
+    if (commits and reason in _DENIALS) or (reason in _NOT_IN_LISTS and stated.contact(text.text)):
+        text, reason = text.cut(stated.courtesy(text.text)), None
     if reason is not None and not (item and reason in _NOT_IN_LISTS):
         return ClaimReading(None, reason, abstains=reason is Reason.ABSTENTION)
     text = _without_frame(text)
@@ -180,6 +185,8 @@ def _own(text: Aligned) -> bool:
     return any(own >= 0 and char.isalnum() for char, own in zip(text.text, text.offsets, strict=True))
 
 
+_DENIALS = frozenset({Reason.ABSTENTION, Reason.GREETING, Reason.ADVICE, Reason.META})
+"""What a sentence that binds a house is taken for, mostly for its "we do not"."""
 _NOT_IN_LISTS = frozenset({Reason.ADVICE, Reason.OFFER})
 """What a list item is not: "check for regrowth" in a list is the answer's own content."""
 

@@ -7,7 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from streamverify.checks.dates import dates
-from streamverify.checks.numbers import QuantityPool, allowances, as_good, derivable, rival
+from streamverify.checks.derived import derivable
+from streamverify.checks.numbers import QuantityPool, allowances, as_good, rival
 from streamverify.checks.quantities import quantities
 from streamverify.checks.quantity import Hedge
 

@@ -1,0 +1,111 @@
+"""The same thing in other forms accuses nobody, and a wrong one still does."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamverify.checks import SourceIndex, check
+from streamverify.checks.phones import phones
+from streamverify.checks.weekdays import DAYS
+from streamverify.scorers.protocol import Claim
+from streamverify.types import Passage
+
+
+def details(text: str, claim: str) -> list[str]:
+    found = check(Claim(claim), SourceIndex([Passage("p", text)])).findings
+    return [finding.detail for finding in found]
+
+
+RIGHT = (
+    ("Dose: 5-10 mg every 4-6 hours.", "The dose is 5-10mg every 4-6h."),
+    ("Memory 8-16 GB", "It has 8-16GB of memory."),
+    ("It lasts 12 months.", "It lasts 12months."),
+    ("The cable is 1.5 m long.", "It has a 1.5m-long cable."),
+    ("Support is open Mon-Fri.", "Support is open Monday to Friday."),
+    ("Support is open Monday to Friday.", "Support is open Mon–Fri."),
+    ("Support is open Monday to Friday.", "It is open on Wednesdays."),
+    ("Deadline: Fri, 14 Nov 2025 23:59 UTC.", "The deadline is Friday, November 14, 2025."),
+    ("Call 1-800-555-0199.", "Call +1 800 555 0199."),
+    ("Call 1-800-555-0199.", "Call 18005550199."),
+    ("Call the clinic at any time of day or night on 555 0140.", "Call the clinic on 555 0140."),
+    ("Sales (in €m): Q1 10.2, Q2 11.4.", "Sales in Q1 were €10.2 million."),
+    ("Amounts in thousands of euros. Sales 2023: 12,500.", "Sales were €12.5 million in 2023."),
+    ("Revenue (USD millions): 2023: 1,234.5; 2022: 1,100.2.", "Revenue was $1,234.5 million in 2023."),
+    ("Revenue (USD millions): 2023: 1,234.5; 2022: 1,100.2.", "Revenue grew 12.2% in 2023."),
+    ("The area is 783.8 km².", "The area is 783.8 km2."),
+    ("Size: 300 mi2.", "The size is 300 square miles."),
+    ("Size: 300 m².", "The size is 300 m^2."),
+    ("The company was founded in 1998.", "The company was founded before 2000."),
+    ("It ended in September 2020.", "It was over by October 2020."),
+    ("Orders over $50 ship free.", "An order of $60 ships free."),
+    ("Income from £12,571 to £50,270 is taxed at 20%.", "Income of £30,000 is taxed at 20%."),
+    ("Wi-Fi 6 is supported.", "WiFi 6 is supported."),
+    ("The XR-2000 is new.", "The XR2000 is new."),
+    ("The BA 117 leaves at noon.", "The BA117 leaves at noon."),
+    ("Refunds take 5 days.", "According to Source 1, refunds take 5 days."),
+    ("The lease begins on 1 January 2024 and ends on 31 December 2024.", "The lease runs for 12 months."),
+    ("The rent is £1,200 a month.", "The annual rent is £14,400."),
+    ("The rate was raised by 25 basis points to 4.00%.", "The rate rose from 3.75% to 4%."),
+    ("64 of 512 patients (12.5%) had headaches.", "87.5% had no headaches."),
+    ("Spend $50 or more and delivery is free, otherwise $4.99.", "Below that, delivery costs $4.99."),
+)
+
+
+@pytest.mark.parametrize(("text", "claim"), RIGHT)
+def test_the_same_in_another_form_or_worked_out_is_not_accused(text, claim):
+    assert details(text, claim) == []
+
+
+WRONG = (
+    ("Dose: 5-10 mg every 4-6 hours.", "The dose is 5-17mg.", "17mg"),
+    ("Support is open Monday to Friday.", "It is open on Saturdays.", "Saturdays"),
+    ("Call 1-800-555-0199.", "Call 1-800-555-9999.", "1-800-555-9999"),
+    ("Sales (in €m): Q1 10.2, Q2 11.4.", "Sales in Q1 were €10.2 billion.", "€10.2 billion"),
+    ("The area is 783.8 km².", "The area is 783.8 m2.", "783.8 m2"),
+    ("The battery has 5,000 mAh.", "The battery has 5 mAh.", "5 mAh"),
+    ("The company was founded in 1998.", "The company was founded after 2000.", "2000"),
+    ("Wi-Fi 6 is supported.", "WiMax is supported.", "WiMax"),
+    ("Gift cards are non-refundable online.", "Gift cards are refundable online.", "Gift cards are non-"),
+    ("Work on holidays is forbidden for trainees.", "Work on holidays is allowed for trainees.", "forbidden"),
+    ("Employees must not share passwords.", "Employees must share passwords.", "must not share"),
+    ("Pets are allowed. Smoking is not allowed indoors.", "Pets are not allowed.", "Pets are allowed."),
+)
+
+
+@pytest.mark.parametrize(("text", "claim", "told"), WRONG)
+def test_a_wrong_one_is_accused(text, claim, told):
+    assert any(told in detail for detail in details(text, claim))
+
+
+@given(st.integers(0, 6), st.integers(1, 6), st.integers(0, 6))
+def test_a_stretch_of_days_holds_the_days_inside_it_and_no_other(first, length, asked):
+    last = (first + length) % 7
+    text = f"The desk is staffed {DAYS[first].title()} to {DAYS[last].title()}."
+    inside = (asked - first) % 7 <= length
+    assert (details(text, f"The desk is staffed on {DAYS[asked].title()}.") == []) is inside
+
+
+@given(
+    st.from_regex(r"\A[2-9]\d{2}-[2-9]\d{2}-\d{4}\Z"),
+    st.sampled_from(["", "+1 ", "1-"]),
+    st.sampled_from("- ."),
+)
+def test_a_telephone_number_is_the_same_whatever_divides_it(number, code, divider):
+    other = code + number.replace("-", divider)
+    assert details(f"Call {number} today.", f"Call {other} today.") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1 234 567 people",
+        "from 1990 1995 2000",
+        "on 2024-05-06 12:30",
+        "version 1.2.3",
+        "costs 1 800 555 euros",
+    ],
+)
+def test_other_numbers_are_no_telephone_numbers(text):
+    assert phones(text) == ()
