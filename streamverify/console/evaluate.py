@@ -105,8 +105,8 @@ def evaluate(
 ) -> None:
     """Measure recorded answers with the engine that checks live ones.
 
-    Exit status: 0; 1 when a gate or the baseline fails, a gated figure could not be computed, or a case went
-    wrong; 2 for bad input.
+    Exit status: 0; 1 when a gate or the baseline fails, a gated figure could not be computed, a named metric
+    was computed for no case, no sentence could be checked, or a case went wrong; 2 for bad input.
     """
     from streamverify import evaluate as offline  # noqa: PLC0415 - loads pydantic
     from streamverify.evaluate.checked import checked, passing  # noqa: PLC0415 - as above
@@ -153,8 +153,8 @@ def evaluate(
     quoted = {case.id: case.passages or () for case in cases}
     write_reports(found, html=html, md=md, junit=junit, redact_pii=redact_pii, passages=quoted)
     _print(summary(found))
-    for case in found.run.errors:
-        complain(f"case {case.id}: {case.error}")
+    for problem in found.problems:
+        complain(problem)
     if found.failed:
         raise typer.Exit(FAILED)
 

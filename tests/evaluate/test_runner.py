@@ -148,6 +148,32 @@ def test_a_check_that_did_not_run_takes_its_figures_away():
     assert run["hallucination_rate"].computed == 2
 
 
+def test_a_check_that_failed_is_no_result_and_is_tried_again(tmp_path):
+    whole, out = run_of(cases(6), metrics=FAITHFUL), tmp_path / "journal.jsonl"
+    with verifier(fail_on="moon") as one:
+        broken = evaluate(cases(6), verifier=one, metrics=FAITHFUL, out=out)
+    assert [case.id for case in broken.errors] == ["case-1", "case-2", "case-5"]
+    assert broken.errors[0].error == "1 of 2 sentences were not checked: scripted failure"
+    assert Run.read(out) == broken
+    assert run_of(cases(6), metrics=FAITHFUL, out=out).text() == whole.text() == Run.read(out).text()
+    # The head, six cases, the three again, and that all are done.
+    assert len(out.read_text().splitlines()) == 11
+
+
+def test_a_sentence_that_no_try_would_check_is_no_failure():
+    [found] = run_of([case(0, GOOD, passages=())], metrics=FAITHFUL).cases
+    assert (found.error, found.passed, found.counts["unverified"]) == ("", None, 1)
+
+
+def test_a_check_that_failed_inside_a_metric_makes_the_case_an_error_too():
+    one = case(0, GOOD, reference="The moon owns the mill.")
+    with verifier(fail_on="moon") as broken:
+        run = evaluate([one], verifier=broken, metrics=["context_recall", "faithfulness"])
+    assert run["faithfulness"].figure == 1.0
+    assert run.cases[0]["context_recall"] == NotComputed("the metric raised ScoringError")
+    assert "1 of 1 sentences were not checked: scripted failure" in run.cases[0].error
+
+
 def test_a_metric_that_raises_makes_the_case_an_error_and_the_others_go_on():
     @metric(range=(0, 1))
     def fragile(case, report):
