@@ -165,12 +165,20 @@ def on():
 
 @contextmanager
 def hook(status=200):
+    """An address and what was posted to it; it answers with a status, and leads to itself."""
     taken = []
 
     class Hook(BaseHTTPRequestHandler):
         def do_POST(self):
             taken.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
             self.send_response(status)
+            self.send_header("content-length", "0")
+            self.send_header("location", self.path)
+            self.end_headers()
+
+        def do_GET(self):
+            taken.append("a redirect was followed")
+            self.send_response(200)
             self.send_header("content-length", "0")
             self.end_headers()
 
@@ -215,6 +223,16 @@ def test_a_sink_that_fails_is_told_without_its_secret_and_the_others_hear_all_th
     assert sinks.send(nobody, [on()]) == ["the webhook could not be told: Connection refused"]
     missing = alerts.Sinks(command=(str(tmp_path / "nothing"),))
     assert sinks.send(missing, [on()]) == ["the command could not be told: FileNotFoundError"]
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_webhook_that_moved_is_not_told(status):
+    """A redirect is followed with a GET that carries nothing, which would count as told."""
+    with hook(status) as (url, taken):
+        (wrong,) = sinks.send(alerts.Sinks(webhook=url, log=False), [on()])
+    assert wrong.startswith(f"the webhook could not be told: answered {status}, redirects are not followed")
+    assert "secret" not in wrong
+    assert len(taken) == 1
 
 
 def command(capsys, url, *arguments):
