@@ -156,6 +156,7 @@ class Examiner:
             number=number,
             id=case.id,
             category=case.category,
+            question_digest=case.question_digest,
             figures=figures,
             counts={} if report is None else {str(label): count for label, count in report.counts.items()},
             outcome="" if report is None else report.outcome,

@@ -133,6 +133,8 @@ class CaseRecord(Record):
     number: int
     id: str
     category: str | None = None
+    question_digest: str = ""
+    """See `Case`; empty in files of before there was one."""
     figures: dict[str, FigureRecord]
     counts: dict[str, int] = {}
     outcome: str = ""
