@@ -95,6 +95,11 @@ def test_runs_are_compared(tmp_path, capsys):
         (["evaluate", "{data}", "--out", "{data}"], "is what is read here"),
         (["compare", "{data}", "{data}"], "not a run"),
         (["compare", "{data}", "{data}", "--critical", "x=y"], "is no number"),
+        (["compare", "{data}", "{data}", "--max-drop", "5"], "--max-drop: 5 is a share of the baseline's"),
+        (
+            ["compare", "{data}", "{data}", "--critical", "faithfulness=5"],
+            "(0.05 for 5 %), or add --absolute",
+        ),
         (["ab", "size", "--effect", "0"], "effect"),
     ],
 )
