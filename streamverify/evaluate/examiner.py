@@ -141,7 +141,7 @@ class Examiner:
                 figures[one.name] = Measured(gap)
                 continue
             try:
-                figures[one.name] = _writable(one(case, report, self.tools))
+                figures[one.name] = _writable(one, one(case, report, self.tools))
             except ModelError:
                 raise
             except Exception as problem:  # noqa: BLE001 - a metric may be anyone's; the case says what it raised
@@ -167,13 +167,16 @@ class Examiner:
         return result if self.pack is None else self.pack.judged(case, result, self.tools)
 
 
-def _writable(measured: Measured) -> Measured:
+def _writable(by: Metric, measured: Measured) -> Measured:
     """As it is.
 
     Raises:
-        ValueError, TypeError: a journal cannot hold it. Whoever wrote the metric.
+        ValueError, TypeError: a journal cannot hold it, or it is out of its metric's range. Whoever wrote the
+            metric.
     """
-    figure = measured.figure
+    figure, (low, high) = measured.figure, by.range
+    if not isinstance(figure, NotComputed) and (figure < low or (high is not None and figure > high)):
+        raise ValueError(f"{by.name}: {figure:g} is outside of its range")
     told = [measured.warning, figure.reason if isinstance(figure, NotComputed) else ""]
     if measured.details or not all(map(encodable, told)):
         json.dumps([told, dict(measured.details)], ensure_ascii=False, allow_nan=False).encode()

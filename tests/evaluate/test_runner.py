@@ -119,16 +119,35 @@ def half(case, report):
         (lambda text: text.replace('{"value": 0.5}', '{"worth": 0.5}'), "not a run"),
         (lambda text: text.replace('{"value": 0.5}', "{}"), "either a value or a reason"),
         (lambda text: text.replace('{"value": 0.5}', '{"value": NaN}'), "not a run"),
+        (
+            lambda text: text.replace('{"value": 0.5}', '{"value": 7.0}'),
+            "half is 7, and lies between 0 and 1",
+        ),
+        (
+            lambda text: text.replace('"half": {"value": 0.5}', '"hlf": {"value": 0.5}'),
+            "has no figure 'half'",
+        ),
+        (lambda text: text.replace('"parts": [0.0, 1.0]', '"parts": [7.0, 1.0]'), "hallucination_rate is 7"),
     ],
 )
 def test_a_file_that_is_no_run_is_refused_in_one_line(spoil, problem, tmp_path):
     path = tmp_path / "run.json"
-    text = run_of(cases(2), metrics=["grounding_score", half]).text()
+    text = run_of(cases(2), metrics=["grounding_score", "hallucination_rate", half]).text()
     assert spoil(text) != text
     path.write_text(spoil(text))
     with pytest.raises(InputFileError, match=problem) as caught:
         Run.read(path)
     assert "\n" not in str(caught.value)
+
+
+def test_a_journal_with_an_impossible_figure_is_refused_with_its_line(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    run_of(cases(2), metrics=[half], out=path)
+    path.write_text(path.read_text().replace('"value":0.5', '"value":-1.0', 1))
+    for read in (lambda: Run.read(path), lambda: run_of(cases(2), metrics=[half], out=path)):
+        with pytest.raises(InputFileError, match="half is -1, and lies between 0 and 1") as caught:
+            read()
+        assert caught.value.line == 2
 
 
 def test_a_figure_that_was_edited_in_the_file_changes_nothing(tmp_path):
