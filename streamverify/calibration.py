@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -168,7 +169,27 @@ class Calibration(Value):
             update["presets"] = self.presets  # those of the base were fitted for its weights
         if said and "fitted_on" not in said:
             update["fitted_on"] = f"{base.fitted_on}; then changed: {', '.join(sorted(said))}"
+        if said & {"threshold", "weights", "bias"} and "guarantee" not in said:
+            update["guarantee"] = None  # that of the base is of its threshold
         return base.model_copy(update=update)
+
+    def promising(self, model: str) -> Self:
+        """The same for scores of this model: without its guarantee where that was fitted to another's.
+
+        A warning of the logger `streamverify` tells of one that is taken away.
+
+        Args:
+            model: name and revision, as `Guarantee.model` has them.
+        """
+        if self.guarantee is None or self.guarantee.model in ("", model):
+            return self
+        logging.getLogger("streamverify").warning(
+            "the calibration was fitted to scores of %s, and %s scores here: its threshold promises nothing; "
+            "fit one to these scores with `streamverify calibrate`",
+            self.guarantee.model,
+            model,
+        )
+        return self.model_copy(update={"guarantee": None})
 
     def completed(self, own: Calibration) -> Calibration:
         """With what it does not name taken from the scorer's own.

@@ -19,8 +19,9 @@ import typer.main
 from typer.core import TyperGroup
 
 from streamverify.console import audit, audit_graph, audit_runs, cli, datasets, domains, monitor
+from streamverify.console.arms import ab_decide, ab_size
 from streamverify.console.calibrate import calibrate
-from streamverify.console.evaluate import ab_decide, ab_size, compare, evaluate
+from streamverify.console.evaluate import compare, evaluate
 from streamverify.console.judging import agree
 from streamverify.console.reports import report
 from streamverify.console.shell import USAGE, complain, guarded

@@ -123,6 +123,29 @@ def test_a_preset_is_the_scorers_own_threshold_and_promises_nothing():
         assert strict.fingerprint.calibration != plain.fingerprint.calibration
 
 
+def test_a_promise_made_for_another_models_scores_is_taken_away_and_told(tmp_path, caplog):
+    def promise(model):
+        return Guarantee(alpha=0.1, delta=0.05, labels=30, model=model)
+
+    file = tmp_path / "calibration.json"
+    for model in ("scripted", ""):  # an empty one does not say whose scores they were
+        Calibration(threshold=0.6, guarantee=promise(model)).write(file)
+        with Verifier(ScriptedScorer(), calibration=Calibration.read(file)) as verifier:
+            assert verifier.calibration.guarantee == promise(model)
+    assert caplog.text == ""
+    Calibration(threshold=0.6, guarantee=promise("larger 2")).write(file)
+    with Verifier(ScriptedScorer(), calibration=Calibration.read(file)) as verifier:
+        assert (verifier.calibration.threshold, verifier.calibration.guarantee) == (0.6, None)
+    assert "fitted to scores of larger 2, and scripted scores here: its threshold promises" in caplog.text
+
+
+def test_a_threshold_by_hand_takes_the_promise_of_the_scorers_own_away():
+    with Verifier(_Set(), calibration=Calibration(threshold=0.4)) as verifier:
+        assert verifier.calibration.guarantee is None
+    with Verifier(_Set(), calibration=Calibration(token_risk=0.4)) as verifier:
+        assert verifier.calibration.guarantee == OWN_SET.guarantee
+
+
 def test_a_preset_that_was_not_fitted_is_told_by_what_there_is():
     with pytest.raises(UsageError, match=r"no preset 'balanced' \(presets: strict, lenient\)"):
         Verifier(_Set(), preset="balanced").open()

@@ -21,6 +21,10 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import typer.core
+import typer.main
+
+from streamverify.program import app
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
@@ -248,3 +252,37 @@ def test_every_decision_is_in_the_index():
     index = (folder / "index.md").read_text(encoding="utf-8")
     listed = re.findall(r"^- \[.*\]\((\S+\.md)\)$", index, re.MULTILINE)
     assert sorted(listed) == sorted(path.name for path in folder.glob("*.md") if path.name != "index.md")
+
+
+_COMMAND = re.compile(r"(?<!from )streamverify ((?:[a-z][a-z-]* ?)+)")
+
+
+def _unknown_command(words: list[str]) -> str | None:
+    """The first of these words that is no command where one has to stand; None where all are."""
+    found = typer.main.get_command(app)
+    for word in words:
+        if not isinstance(found, typer.core.TyperGroup) or not found.commands:
+            # What follows is an argument; one of these would be taken for it unsaid.
+            return word if word in _VERBS else None
+        if word not in found.commands:
+            return None if found.name == "demo" else word  # a case
+        found = found.commands[word]
+    return None
+
+
+_VERBS = frozenset({"add", "list", "show", "import", "export", "remove", "delete", "run", "check"})
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_command_that_a_page_shows_exists(page):
+    shown = re.findall(r"`([^`\n]+)`|^\$ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    for inline, line in shown:
+        for words in _COMMAND.findall(inline or line):
+            assert _unknown_command(words.split()) is None, f"streamverify {words}"
+
+
+def test_a_command_that_does_not_exist_is_found():
+    assert _unknown_command(["audit", "runs", "add"]) == "add"
+    assert _unknown_command(["audit", "runz"]) == "runz"
+    assert _unknown_command(["demo", "citations"]) is None
+    assert _unknown_command(["dataset", "convert"]) is None

@@ -263,6 +263,45 @@ def test_what_was_computed_for_no_case_is_not_passed(pytester):
     result.stdout.fnmatch_lines(["*computed for no case*faithfulness*"])
 
 
+def test_a_scorer_that_never_answers_and_passages_that_are_none_pass_no_test(pytester):
+    result = session(
+        pytester,
+        """
+        from pathlib import Path
+
+        from streamverify import Verifier
+        from streamverify.pytest_plugin import assert_evaluation
+        from streamverify.testing import ScriptedScorer
+
+        def test_dead():
+            with Verifier(ScriptedScorer(fail_on="")) as dead:
+                assert_evaluation("golden.jsonl", verifier=dead)
+
+        def test_dead_and_allowed():
+            with Verifier(ScriptedScorer(fail_on="")) as dead:
+                assert_evaluation("golden.jsonl", verifier=dead, allow_errors=True)
+
+        def test_no_passage(evaluation):
+            path = Path("bare.jsonl")
+            path.write_text('{"id": "a", "answer": "The mill is old.", "passages": []}')
+            evaluation(path)
+
+        def test_one_without_passages_among_others(evaluation):
+            path = Path("some.jsonl")
+            bare = '{"id": "a", "answer": "The mill is old.", "passages": []}'
+            path.write_text(bare + "\\n" + Path("golden.jsonl").read_text())
+            assert [case.passed for case in evaluation(path).cases] == [None, True, False]
+        """,
+    )
+    result.assert_outcomes(passed=1, failed=3)
+    result.stdout.fnmatch_lines(
+        [
+            "*case good: went wrong: 1 of 1 sentences were not checked: scripted failure*",
+            "*no sentence was checked, so that the run says nothing: faithfulness: not computed:*",
+        ]
+    )
+
+
 @pytest.mark.slow
 def test_the_fixture_costs_nothing_until_it_is_called(pytester):
     pytester.makepyfile(

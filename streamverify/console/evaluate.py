@@ -105,8 +105,8 @@ def evaluate(
 ) -> None:
     """Measure recorded answers with the engine that checks live ones.
 
-    Exit status: 0; 1 when a gate or the baseline fails, a gated figure could not be computed, or a case went
-    wrong; 2 for bad input.
+    Exit status: 0; 1 when a gate or the baseline fails, a gated figure could not be computed, a named metric
+    was computed for no case, no sentence could be checked, or a case went wrong; 2 for bad input.
     """
     from streamverify import evaluate as offline  # noqa: PLC0415 - loads pydantic
     from streamverify.evaluate.checked import checked, passing  # noqa: PLC0415 - as above
@@ -153,8 +153,8 @@ def evaluate(
     quoted = {case.id: case.passages or () for case in cases}
     write_reports(found, html=html, md=md, junit=junit, redact_pii=redact_pii, passages=quoted)
     _print(summary(found))
-    for case in found.run.errors:
-        complain(f"case {case.id}: {case.error}")
+    for problem in found.problems:
+        complain(problem)
     if found.failed:
         raise typer.Exit(FAILED)
 
@@ -189,9 +189,10 @@ def compare(
     from streamverify.evaluate.comparison import lines  # noqa: PLC0415 - as above
     from streamverify.evaluate.result import to_json  # noqa: PLC0415 - as above
 
-    own = {name: _number(value, "--critical") for name, value in _pairs(critical, "--critical").items()}
+    given = _pairs(critical, "--critical")
+    own = {name: _drop(value, "--critical", absolute=absolute) for name, value in given.items()}
     rules = offline.BaselineRules(
-        max_drop=_number(str(max_drop), "--max-drop"),
+        max_drop=_drop(str(max_drop), "--max-drop", absolute=absolute),
         absolute=absolute,
         critical=own,
         new_failures=new_failures,
@@ -205,58 +206,6 @@ def compare(
     )
     _print([to_json(found.to_dict())] if as_json else lines(found))
     if found.failed:
-        raise typer.Exit(FAILED)
-
-
-def ab_size(
-    *,
-    effect: Annotated[float, typer.Option("--effect", help="Cohen's d that should be seen.")],
-    power: Annotated[float, typer.Option("--power", help="Probability of seeing it.")] = 0.8,
-    alpha: Annotated[float, typer.Option("--alpha", help="Level of the two-sided test.")] = 0.05,
-    paired: Annotated[bool, typer.Option("--paired", help="Each case is answered by both arms.")] = False,
-) -> None:
-    """Say how many cases it takes to see an effect.
-
-    Exit status: 0; 2 for values that make no sense.
-    """
-    from streamverify.evaluate.stats import sample_size  # noqa: PLC0415 - loads pydantic
-
-    count = sample_size(effect, power=power, alpha=alpha, paired=paired)
-    _print([f"{count} {'pairs' if paired else 'cases an arm'}"])
-
-
-def ab_decide(
-    before: Annotated[str, typer.Argument(metavar="A", help="A run's file: what is used now.")],
-    after: Annotated[str, typer.Argument(metavar="B", help="A run's file: what could replace it.")],
-    *,
-    metric: Annotated[str, typer.Option("--metric", help="What decides.")] = "faithfulness",
-    look: Annotated[int, typer.Option("--look", help="Which of the planned looks this is, from 1.")] = 1,
-    looks: Annotated[int, typer.Option("--looks", help="How many looks are planned.")] = 1,
-    records: Annotated[
-        str | None, typer.Option("--records", help="Records in which A and B are names of runs.")
-    ] = None,
-    window: Annotated[
-        str | None, typer.Option("--window", help="Of the records: 2026-11-01..2026-11-08; all if left out.")
-    ] = None,
-    tenant: Annotated[str, typer.Option("--tenant", help="Of the records: whose data it is.")] = "",
-) -> None:
-    """Say whether B, tried on other cases than A, should replace it.
-
-    Exit status: 0 adopt B; 1 keep A; 2 for bad input.
-    """
-    from streamverify.evaluate.arms import decide_arms  # noqa: PLC0415 - loads pydantic
-    from streamverify.evaluate.run import Run  # noqa: PLC0415 - as above
-
-    if records is None:
-        decision = decide_arms(Run.read(Path(before)), Run.read(Path(after)), metric, look=look, looks=looks)
-    else:
-        from streamverify.console.monitor import answers_of_runs  # noqa: PLC0415 - an extra
-        from streamverify.monitor.experiments import decide_recorded  # noqa: PLC0415 - as above
-
-        a, b = answers_of_runs(records, (before, after), window, tenant)
-        decision = decide_recorded(a, b, metric, look=look, looks=looks)
-    _print([str(decision)])
-    if not decision.adopt:
         raise typer.Exit(FAILED)
 
 
@@ -393,6 +342,18 @@ def _number(text: str, option: str) -> float:
     if not 0 <= number < float("inf"):
         raise UsageError(f"{option}: {text!r} is no number of 0 or more")
     return number
+
+
+def _drop(text: str, option: str, *, absolute: bool) -> float:
+    from streamverify.errors import UsageError  # noqa: PLC0415 - loads pydantic
+
+    drop = _number(text, option)
+    if not absolute and drop >= 1:
+        raise UsageError(
+            f"{option}: {drop:g} is a share of the baseline's figure: give one below 1 "
+            f"({drop / 100:g} for {drop:g} %), or add --absolute"
+        )
+    return drop
 
 
 def _print(lines: Sequence[str]) -> None:

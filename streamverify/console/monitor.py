@@ -6,10 +6,10 @@ Before: `program.py` registers the commands. After: `monitor/`.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -20,8 +20,10 @@ from streamverify.console.shell import FAILED, USAGE, complain, write
 if TYPE_CHECKING:
     from streamverify.monitor.alerts import Alert, Rules
     from streamverify.monitor.drift import Look, Shift
-    from streamverify.monitor.traffic import Answer, Traffic
+    from streamverify.monitor.traffic import Answer, Traffic, Window
     from streamverify.records import Database
+
+T = TypeVar("T")
 
 DomainOption = Annotated[str | None, typer.Option("--domain", help="Answers of this domain alone.")]
 RunOption = Annotated[str | None, typer.Option("--run", help="Answers of this run alone.")]
@@ -48,20 +50,20 @@ def drift(
     """Say whether answers come about as they did, and whether promises made of them still hold.
 
     Exit status: 0; 1 when a distribution drifted, scores are no probabilities any more, or a guarantee is
-    broken; 2 for bad input, and when the reference holds no answers, since then nothing was compared.
+    broken; 2 for bad input, and when nothing was compared: no answers in the reference, too few of them in
+    every look, or too few judged sentences for the guarantee of --calibration.
     """
     from streamverify.calibration import Calibration  # noqa: PLC0415 - loads pydantic
     from streamverify.files.jsonl import json_text  # noqa: PLC0415 - as above
     from streamverify.monitor import drift as drifting  # noqa: PLC0415 - an extra
-    from streamverify.monitor.moments import ends_from, length_from  # noqa: PLC0415 - as above
+    from streamverify.monitor.moments import length_from  # noqa: PLC0415 - as above
     from streamverify.monitor.promises import calibration_error, promise  # noqa: PLC0415 - as above
-    from streamverify.monitor.traffic import Window  # noqa: PLC0415 - as above
 
-    before = Window(*ends_from(reference))
-    after = Window(*ends_from(now)) if now is not None else Window(before.until, datetime.now(UTC))
+    before, length = _stretch(reference, "--reference"), _said(length_from, window, "--window")
+    after = _since(before, now)
     with opened(records) as database:
         traffic = _traffic(database, tenant, domain, run, sums=_summed(database))
-        looks = drifting.looks(traffic, before, after, length_from(window))
+        looks = drifting.looks(traffic, before, after, length)
         labels = traffic.human_labels(after)
     error = calibration_error(labels)
     checked = promise(Calibration.read(calibration), labels) if calibration is not None else None
@@ -79,6 +81,54 @@ def drift(
     broken = checked is not None and checked.status == "broken"
     if broken or error.drifted or any(look.drifted for look in looks):
         raise typer.Exit(FAILED)
+    idle = [] if any(look.compared for look in looks) else [_idle(looks, after, window)]
+    if checked is not None and checked.status != "not contradicted":
+        idle.append(f"the guarantee of --calibration was not checked: {checked.detail}")
+    for why in idle:
+        complain(why)
+    if idle:
+        raise typer.Exit(USAGE)
+
+
+def _since(before: Window, now: str | None) -> Window:
+    """What is held against the reference; some of it is over."""
+    from streamverify.errors import UsageError  # noqa: PLC0415 - loads pydantic
+    from streamverify.monitor.traffic import Window  # noqa: PLC0415 - an extra
+
+    clock = datetime.now(UTC)
+    if now is None:
+        if before.until >= clock:
+            raise UsageError(f"--reference: {before} is not over yet: end it in the past, or name --now")
+        return Window(before.until, clock)
+    after = _stretch(now, "--now")
+    if after.since >= clock:
+        raise UsageError(f"--now: {after} lies in the future: name a time whose answers are recorded")
+    return after
+
+
+def _idle(looks: Sequence[Look], after: Window, window: str) -> str:
+    """Why nothing was compared with the reference."""
+    if not looks:
+        return f"nothing was compared: {after} holds no whole window of {window}; see --now and --window"
+    most = max((shift for look in looks for shift in look.shifts), key=lambda shift: min(shift.rows))
+    return f"nothing was compared: {_plain(most.p)['not_computed']}; see --reference, --now and --window"
+
+
+def _stretch(text: str, option: str) -> Window:
+    from streamverify.monitor.moments import ends_from  # noqa: PLC0415 - an extra
+    from streamverify.monitor.traffic import Window  # noqa: PLC0415 - as above
+
+    return _said(lambda given: Window(*ends_from(given)), text, option)
+
+
+def _said(read: Callable[[str], T], text: str, option: str) -> T:
+    """What an option says; where that makes no sense, the option is named."""
+    from streamverify.errors import UsageError  # noqa: PLC0415 - loads pydantic
+
+    try:
+        return read(text)
+    except UsageError as error:
+        raise UsageError(f"{option}: {error}") from None
 
 
 def check(
@@ -109,7 +159,7 @@ def check(
     from streamverify.monitor.moments import moment_from  # noqa: PLC0415 - as above
 
     given = alerts.rules_from(alerts.DEFAULTS) if rules is None else alerts.read_rules(rules)
-    now = datetime.now(UTC) if at is None else moment_from(at)
+    now = datetime.now(UTC) if at is None else _said(moment_from, at, "--at")
     with opened(records) as database:
         found = alerts.check(lambda own: _traffic(database, tenant, own or domain, run), given, now)
         beside = at is None and database.url.get_backend_name() == "sqlite"
@@ -174,11 +224,10 @@ def files(
 def answers_of_runs(records: str, runs: Sequence[str], window: str | None, tenant: str) -> list[list[Answer]]:
     """The recorded answers of each run, in a stretch of time or at any time; a run without any is refused."""
     from streamverify.errors import UsageError  # noqa: PLC0415 - loads pydantic
-    from streamverify.monitor.moments import ends_from  # noqa: PLC0415 - an extra
-    from streamverify.monitor.traffic import Window  # noqa: PLC0415 - as above
+    from streamverify.monitor.traffic import Window  # noqa: PLC0415 - an extra
 
-    ends = (datetime.fromtimestamp(0, UTC), datetime.now(UTC)) if window is None else ends_from(window)
-    asked = Window(*ends)
+    always = Window(datetime.fromtimestamp(0, UTC), datetime.now(UTC))
+    asked = always if window is None else _stretch(window, "--window")
     with opened(records) as database:
         found = {run: _traffic(database, tenant, None, run).answers(asked) for run in runs}
     for run, answers in found.items():

@@ -121,6 +121,14 @@ class Case:
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
     @property
+    def question_digest(self) -> str:
+        """16 hex digits of what the question is under this id; empty where there is none to tell."""
+        if self.question is None:
+            return ""
+        told = f"{self.id}\0{self.question}".encode("utf-8", "surrogatepass")
+        return hashlib.sha256(told).hexdigest()[:16]
+
+    @property
     def digest(self) -> str:
         """SHA-256 of everything but the recording, which tells the verdicts and not the case."""
         content = {

@@ -15,6 +15,7 @@ from streamverify.errors import UsageError
 from streamverify.evaluate.comparison import Comparison, compare, lines
 from streamverify.evaluate.dataset import Dataset
 from streamverify.evaluate.gates import Gate, GateResult, Gates, decide, gates_from, read_gates, responsible
+from streamverify.evaluate.metrics.grounding import is_unchecked
 from streamverify.evaluate.pack import Pack
 from streamverify.evaluate.packs import adjusted, pack_named
 from streamverify.evaluate.protocol import Embedder, Judge, Metric
@@ -42,13 +43,39 @@ class Checked:
     allow_errors: bool = False
     notes: tuple[str, ...] = ()
     """What was asked for and had nothing to be held against."""
+    named: tuple[str, ...] | None = None
+    """Metrics that were asked for by name; None where they were left to the library."""
 
     @property
     def failed(self) -> bool:
-        """Whether a gate is not passed, the run is worse than its baseline, or a case went wrong."""
+        """Whether a gate or the baseline is not passed, the run checked nothing, or a case went wrong."""
         gates = any(result.status != "passed" for result in self.gates)
         worse = self.comparison is not None and self.comparison.failed
-        return gates or worse or bool(self.run.errors and not self.allow_errors)
+        return gates or worse or bool(self.idle or (self.run.errors and not self.allow_errors))
+
+    @property
+    def problems(self) -> list[str]:
+        """A line for each case that went wrong, and one for a run that checked nothing."""
+        wrong = [f"case {case.id}: {case.error}" for case in self.run.errors]
+        return [*wrong, self.idle] if self.idle else wrong
+
+    @property
+    def idle(self) -> str:
+        """How the run checked nothing, in one line; empty where it did.
+
+        A metric that was named was computed for no case; or, where none was named, no metric was, or none of
+        the sentences that make a claim could be checked.
+        """
+        run = self.run
+        asked = tuple(run.header.metrics) if self.named is None else self.named
+        empty = [name for name in asked if isinstance(run[name].figure, NotComputed)]
+        if empty and (self.named is not None or len(empty) == len(run.header.metrics)):
+            told = "; ".join(f"{name}: {run[name]}" for name in empty)
+            return f"computed for no case, so that it checked nothing: {told}"
+        waiting = [name for name in empty if any(map(is_unchecked, run[name].not_computed))]
+        if waiting and not any(_verdicts(case) for case in run.cases):
+            return f"no sentence was checked, so that the run says nothing: {waiting[0]}: {run[waiting[0]]}"
+        return ""
 
 
 def checked(
@@ -85,9 +112,10 @@ def checked(
     asked = read_gates(gates) if isinstance(gates, str | Path) else gates
     before = Run.read(baseline) if isinstance(baseline, str | Path) else baseline
     notes = _left_out(asked, gates) if before is None else ()
-    wanted = list(metrics) if metrics is not None else ([] if pack is not None else list(usual(cases)))
+    named = list(metrics) if metrics is not None else None
+    wanted = named if named is not None else ([] if pack is not None else list(usual(cases)))
     bundle = pack_named(pack) if isinstance(pack, str) else pack
-    known = {one if isinstance(one, str) else one.name for one in wanted}
+    known = set(map(_name, wanted))
     extra = [] if asked is None else [one for one in asked.metrics if one not in known and not _of_pack(one)]
     run = (evaluator or partial(evaluate, verifier=verifier))(
         cases,
@@ -113,7 +141,17 @@ def checked(
                 raise
             run.write(rescue)
             raise UsageError(f"{error}; the run itself is in {rescue}") from error
-    return Checked(run, results, compared, allow_errors, notes)
+    asked_by_name = None if named is None else tuple(map(_name, named))
+    return Checked(run, results, compared, allow_errors, notes, asked_by_name)
+
+
+def _name(one: str | Metric) -> str:
+    return one if isinstance(one, str) else one.name
+
+
+def _verdicts(case: CaseResult) -> int:
+    """Sentences of the case whose check said what they are worth."""
+    return sum(case.counts.get(label, 0) for label in ("supported", "contradicted", "unsupported"))
 
 
 def _left_out(asked: Gates | None, source: Path | str | Gates | None) -> tuple[str, ...]:
@@ -207,6 +245,7 @@ def message(found: Checked) -> str:
             told += [f"and {len(why) - SHOWN} more"]
         told += [""]
     told += [str(result) for result in found.gates]
+    told += [found.idle] if found.idle else []
     told += found.notes
     if found.comparison is not None:
         told += ["", "against the baseline", *lines(found.comparison)]

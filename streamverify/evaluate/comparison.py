@@ -18,7 +18,7 @@ from streamverify.evaluate import stats
 from streamverify.evaluate.gates import BaselineRules
 from streamverify.evaluate.protocol import Measured, Need
 from streamverify.evaluate.records import Header, MetricRecord
-from streamverify.evaluate.result import PASSED, SCORE
+from streamverify.evaluate.result import PASSED, SCORE, CaseResult
 from streamverify.evaluate.run import Run
 from streamverify.figure import Figure, Interval, NotComputed, shown
 
@@ -89,6 +89,8 @@ class Comparison:
     unpaired: tuple[str, ...]
     """Ids of the cases that only one run has."""
     rules: BaselineRules
+    asked_otherwise: tuple[str, ...] = ()
+    """Ids that stand for another question in each run, such as numbers of lines; these cases are left out."""
 
     def __getitem__(self, metric: str) -> Difference:
         """The difference of a metric.
@@ -127,6 +129,7 @@ class Comparison:
             "not_comparable": dict(self.not_comparable),
             "critical_not_compared": sorted(self.owed),
             "unpaired": list(self.unpaired),
+            "asked_otherwise": list(self.asked_otherwise),
         }
 
 
@@ -161,7 +164,7 @@ def compare(
         before: the baseline.
         after: what may be worse.
         rules: how much worse it may be.
-        allow_different_cases: compare the cases that both runs have, where their questions differ.
+        allow_different_cases: compare the cases that both runs have, by id and question.
         allow_different_scorers: compare figures that other scorers or calibrations made.
 
     Raises:
@@ -180,9 +183,13 @@ def compare(
             f"they have {', '.join(before.header.metrics)}"
         )
     old, new = ({case.id: case for case in run.cases} for run in (before, after))
-    pairs = [one for one in old if one in new]
+    common = [one for one in old if one in new]
+    otherwise = tuple(one for one in common if _asked_otherwise(old[one], new[one]))
+    left_out = frozenset(otherwise)
+    pairs = [one for one in common if one not in left_out]
     if not pairs:
-        raise UsageError("the runs have no case in common: nothing can be paired")
+        told = f"; {len(otherwise)} ids stand for another question in each" if otherwise else ""
+        raise UsageError(f"the runs have no case in common: nothing can be paired{told}")
     not_comparable = _differing(before, after, allow_scorers=allow_different_scorers)
     metrics = [name for name in before.header.metrics if name not in not_comparable]
     if not metrics:
@@ -200,7 +207,14 @@ def compare(
         not_comparable=not_comparable,
         unpaired=tuple(sorted(set(old) ^ set(new))),
         rules=rules,
+        asked_otherwise=otherwise,
     )
+
+
+def _asked_otherwise(one: CaseResult, other: CaseResult) -> bool:
+    """Whether two cases of one id are known to ask different things."""
+    told = (one.question_digest, other.question_digest)
+    return all(told) and told[0] != told[1]
 
 
 def _differing(before: Run, after: Run, *, allow_scorers: bool) -> dict[str, str]:
@@ -358,6 +372,10 @@ def lines(comparison: Comparison) -> list[str]:
         told.append(f"{len(comparison.newly_failing)} cases fail that passed{allowed}: {names}")
     if comparison.unpaired:
         told.append(f"{len(comparison.unpaired)} cases are in one run only: {_some(comparison.unpaired)}")
+    if other := comparison.asked_otherwise:
+        told.append(
+            f"{len(other)} cases left out, whose id is another question's in each run: {_some(other)}"
+        )
     return told
 
 

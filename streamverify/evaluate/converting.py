@@ -10,23 +10,23 @@ writes lists as Python does.
 from __future__ import annotations
 
 import ast
-import csv
-import io
 import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from streamverify.errors import InputFileError, UsageError
-from streamverify.files.jsonl import json_array, json_object, undecodable
+from streamverify.files.csv_rows import csv_rows
+from streamverify.files.jsonl import json_array, json_object, strict_json, undecodable
 from streamverify.files.written import write_whole
 
 _JOINED = "|"
 _SOURCED = re.compile(r"deepeval_source=(?P<source>.*?),deepeval_context=(?P<text>.*)", re.DOTALL)
+_EMPTY: tuple[object, ...] = (None, "", [], {})
 MAX_BYTES = 1 << 30
 """Longest file that is converted."""
 
@@ -59,7 +59,8 @@ def convert(
             `trec`.
         form: `ragas`, `deepeval` or `trec`.
         qrels: relevance judgments beside a TREC run.
-        warn: told once where the file's form cannot say where a passage ends.
+        warn: told once of each column that has no place here and is left out, and where the file's form
+            cannot say where a passage ends.
 
     Raises:
         InputFileError: the file is something else; names the line. Caller.
@@ -73,7 +74,11 @@ def convert(
         rows = _trec(path, qrels)
     else:
         told: list[str] = []
-        rows = [_FORMS[form](_Source(path, number, found, told)) for number, found in _objects(path, form)]
+        rows = []
+        for number, (place, found) in enumerate(_objects(path, form), 1):
+            source = _Source(place, number, found, told)
+            rows.append(_FORMS[form](source))
+            told += source.left_out()
         for text in dict.fromkeys(told) if warn is not None else ():
             assert warn is not None
             warn(f"{path}: {text}")
@@ -95,28 +100,27 @@ def _text(path: Path) -> str:
         raise InputFileError(path, f"cannot be read: {error.strerror or error}") from None
 
 
-def _objects(path: Path, form: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+class _Place(NamedTuple):
+    """Where a row stands, for messages: a line of a file, or an element of an array."""
+
+    path: Path | str
+    line: int | None
+
+
+def _objects(path: Path, form: str) -> Iterator[tuple[_Place, Mapping[str, Any]]]:
     text = _text(path)
     if path.suffix.lower() == ".csv":
-        yield from _csv(text, path, form)
+        for number, row in csv_rows(text, path):
+            filled = {name: cell for name, cell in row.items() if cell}
+            cells = {n: _listed(c) for n, c in filled.items()} if form == "ragas" else filled
+            yield _Place(path, number), cells
     elif text.lstrip().startswith("["):
-        yield from enumerate(json_array(text, path), 1)
+        for index, found in enumerate(json_array(text, path)):
+            yield _Place(f"{path}[{index}]", None), found
     else:
         for number, line in enumerate(text.split("\n"), 1):
             if line.strip():
-                yield number, json_object(line, path, number)
-
-
-def _csv(text: str, path: Path, form: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-    try:
-        for number, row in enumerate(reader, 1):
-            if None in row or None in row.values():
-                raise InputFileError(path, "has another number of cells than the first line", line=number + 1)
-            filled = {name: cell for name, cell in row.items() if cell}
-            yield number, {n: _listed(c) for n, c in filled.items()} if form == "ragas" else filled
-    except csv.Error as error:
-        raise InputFileError(path, f"is no CSV: {error}", line=reader.line_num) from None
+                yield _Place(path, number), json_object(line, path, number)
 
 
 def _listed(cell: str) -> Any:
@@ -134,19 +138,31 @@ def _listed(cell: str) -> Any:
 class _Source:
     """One row of another tool, and how to refuse it."""
 
-    path: Path
+    place: _Place
     number: int
+    """Of the row, from 1: its id where it has none."""
     row: Mapping[str, Any]
     told: list[str]
+    read: set[str] = field(default_factory=set)
+    """Columns that found a place."""
 
     def refuse(self, field: str, problem: str) -> NoReturn:
-        raise InputFileError(self.path, problem, line=self.number, field=field)
+        raise InputFileError(self.place.path, problem, line=self.place.line, field=field)
+
+    def take(self, name: str) -> Any:
+        self.read.add(name)
+        return self.row.get(name)
+
+    def left_out(self) -> list[str]:
+        """A line for each column that holds something and was not read."""
+        left = [name for name, value in self.row.items() if name not in self.read and value not in _EMPTY]
+        return [f"column {name!r} has no place in our rows and is left out" for name in left]
 
     def named(self, ours: str, names: Mapping[str, Sequence[str]]) -> tuple[str, Any]:
         theirs = names[ours]
-        return next(
-            ((one, self.row[one]) for one in theirs if self.row.get(one) is not None), (theirs[0], None)
-        )
+        found = next((one for one in theirs if self.row.get(one) is not None), theirs[0])
+        self.read.update(one for one in theirs if self.row.get(one) == self.row.get(found))
+        return found, self.row.get(found)
 
     def text(self, ours: str, names: Mapping[str, Sequence[str]]) -> str | None:
         field, value = self.named(ours, names)
@@ -157,7 +173,7 @@ class _Source:
         return value
 
     def ids(self, field: str) -> list[str] | None:
-        value = self.row.get(field)
+        value = self.take(field)
         if value is None:
             return None
         plain = isinstance(value, list) and all(
@@ -169,7 +185,8 @@ class _Source:
 
 
 def _common(source: _Source, names: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    row: dict[str, Any] = {"id": str(source.row.get("id") or source.number)}
+    own = source.take("id")
+    row: dict[str, Any] = {"id": str(source.number if own in (None, "") else own)}
     for ours in ("question", "answer", "reference"):
         if (text := source.text(ours, names)) is not None:
             row[ours] = text
@@ -179,7 +196,7 @@ def _common(source: _Source, names: Mapping[str, Sequence[str]]) -> dict[str, An
 def _known(source: _Source, row: dict[str, Any], names: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     if len(row) == 1:
         known = ", ".join(name for theirs in names.values() for name in theirs)
-        raise InputFileError(source.path, f"has none of the fields {known}", line=source.number)
+        raise InputFileError(source.place.path, f"has none of the fields {known}", line=source.place.line)
     return row
 
 
@@ -202,9 +219,12 @@ def _ragas(source: _Source) -> dict[str, Any]:
         row["passages"] = [text for text in texts if text.strip()]
     if (relevant := source.ids("reference_context_ids")) is not None:
         row["relevant"] = relevant
-    samples = _texts(source, "multi_responses", source.row.get("multi_responses"))
+    samples = _texts(source, "multi_responses", source.take("multi_responses"))
     if samples is not None:
         row["metadata"] = {"samples": samples}
+    truths = source.row.get("ground_truths")  # of versions before 0.1; several are not one reference
+    if isinstance(truths, list) and len(truths) == 1 and row.get("reference", truths[0]) == truths[0]:
+        row["reference"] = "".join(_texts(source, "ground_truths", source.take("ground_truths")) or ())
     return _known(source, row, _RAGAS)
 
 
@@ -220,11 +240,25 @@ def _deepeval(source: _Source) -> dict[str, Any]:
     texts = _texts(source, field, value)
     if texts is not None:
         row["passages"] = [_sourced(n, text) for n, text in enumerate(texts, 1) if text.strip()]
-    about = source.row.get("additional_metadata")
-    metadata = dict(about) if isinstance(about, dict) else {}
-    if isinstance(name := source.row.get("name"), str):
-        metadata["name"] = name
+    metadata = _about(source)
+    for name, kind in (("name", str), ("tags", list)):
+        if isinstance(value := source.row.get(name), kind):
+            metadata[name] = source.take(name)
     return {**_known(source, row, _DEEPEVAL), **({"metadata": metadata} if metadata else {})}
+
+
+def _about(source: _Source) -> dict[str, Any]:
+    """The metadata of a row, which its CSV holds as a text."""
+    value = source.row.get("additional_metadata")
+    if isinstance(value, str):
+        try:
+            value = strict_json(value)
+        except (ValueError, RecursionError):
+            return {}
+    if not isinstance(value, dict):
+        return {}
+    source.take("additional_metadata")
+    return dict(value)
 
 
 def _sourced(number: int, text: str) -> str | dict[str, str]:

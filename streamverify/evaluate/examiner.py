@@ -22,7 +22,7 @@ from streamverify.figure import NotComputed
 from streamverify.files.jsonl import encodable
 from streamverify.policy import Policy
 from streamverify.streaming.report import up_to_halt
-from streamverify.types import Fingerprint, Passage, Report
+from streamverify.types import Fingerprint, Label, Passage, Report
 from streamverify.verifier import Verifier
 
 if TYPE_CHECKING:
@@ -40,9 +40,32 @@ class Examined(NamedTuple):
     """Milliseconds that the check took; None where there was none."""
 
 
+_TRY_AGAIN = frozenset({"scorer_failed", "overloaded", "failed"})
+"""Reasons for which a sentence was not checked that say nothing of the sentence: another try may check it."""
+
+
 def checking(verifier: Verifier) -> Callable[[str, Sequence[Passage]], Report]:
-    """`Tools.check` by this verifier."""
-    return lambda text, passages: verifier.check_sync(text, passages, policy="flag")
+    """`Tools.check` by this verifier; raises `ScoringError` where a sentence's check failed."""
+
+    def check(text: str, passages: Sequence[Passage]) -> Report:
+        report = verifier.check_sync(text, passages, policy="flag")
+        if problem := failure_in(report):
+            raise ScoringError(problem)
+        return report
+
+    return check
+
+
+def failure_in(report: Report) -> str:
+    """That checks of sentences failed, and the first one's reason; empty where none did.
+
+    A sentence that cannot be checked, because there is no passage or it is too long, is no failure.
+    """
+    failed = [one for one in report.sentences if one.label is Label.UNVERIFIED and one.reason in _TRY_AGAIN]
+    if not failed:
+        return ""
+    why = failed[0].reason_text or failed[0].reason
+    return f"{len(failed)} of {len(report.sentences)} sentences were not checked: {why}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +95,9 @@ class Examiner:
             except (UsageError, ScoringError) as problem:
                 error = f"{type(problem).__name__}: {problem}"
             took = None if recorded else (time.perf_counter() - start) * 1000
-        result = await anyio.to_thread.run_sync(self._measured, number, case, report, error)
+        result = await anyio.to_thread.run_sync(
+            lambda: self._measured(number, case, report, error, recorded=recorded)
+        )
         return Examined(result, report, recorded, took)
 
     def _same(self, case: Case) -> bool:
@@ -101,9 +126,13 @@ class Examiner:
             )
         )
 
-    def _measured(self, number: int, case: Case, report: Report | None, error: str) -> CaseResult:
+    def _measured(
+        self, number: int, case: Case, report: Report | None, error: str, *, recorded: bool
+    ) -> CaseResult:
         figures: dict[str, Measured] = {}
-        problems = [error] if error else []
+        # What a recording tells is what was found then, and would not be tried again.
+        unchecked = "" if report is None or recorded else failure_in(report)
+        problems = [one for one in (error, unchecked) if one]
         for one in self.metrics:
             gap = unmet(one, case, self.tools)
             if gap is None and error:
@@ -112,7 +141,7 @@ class Examiner:
                 figures[one.name] = Measured(gap)
                 continue
             try:
-                figures[one.name] = _writable(one(case, report, self.tools))
+                figures[one.name] = _writable(one, one(case, report, self.tools))
             except ModelError:
                 raise
             except Exception as problem:  # noqa: BLE001 - a metric may be anyone's; the case says what it raised
@@ -127,6 +156,7 @@ class Examiner:
             number=number,
             id=case.id,
             category=case.category,
+            question_digest=case.question_digest,
             figures=figures,
             counts={} if report is None else {str(label): count for label, count in report.counts.items()},
             outcome="" if report is None else report.outcome,
@@ -137,13 +167,16 @@ class Examiner:
         return result if self.pack is None else self.pack.judged(case, result, self.tools)
 
 
-def _writable(measured: Measured) -> Measured:
+def _writable(by: Metric, measured: Measured) -> Measured:
     """As it is.
 
     Raises:
-        ValueError, TypeError: a journal cannot hold it. Whoever wrote the metric.
+        ValueError, TypeError: a journal cannot hold it, or it is out of its metric's range. Whoever wrote the
+            metric.
     """
-    figure = measured.figure
+    figure, (low, high) = measured.figure, by.range
+    if not isinstance(figure, NotComputed) and (figure < low or (high is not None and figure > high)):
+        raise ValueError(f"{by.name}: {figure:g} is outside of its range")
     told = [measured.warning, figure.reason if isinstance(figure, NotComputed) else ""]
     if measured.details or not all(map(encodable, told)):
         json.dumps([told, dict(measured.details)], ensure_ascii=False, allow_nan=False).encode()

@@ -29,7 +29,7 @@ from streamverify.calibration import Calibration, Guarantee
 from streamverify.errors import NotEnoughLabelsError, ScoringError, UsageError
 from streamverify.evaluate.case import Case
 from streamverify.evaluate.dataset import Dataset, dataset_of
-from streamverify.evaluate.matching import ALL, NAME, measure, refuse_ungrouped, ungrounded
+from streamverify.evaluate.matching import ALL, NAME, at_odds, measure, refuse_ungrouped, ungrounded
 from streamverify.evaluate.runner import Progress, evaluate
 from streamverify.evaluate.thresholds import LabelledScore, Threshold, at, cheapest, curve, sweep
 from streamverify.figure import Figure
@@ -239,6 +239,11 @@ def _by_cost(
 
 def _refuse_unlabelled(dataset: Dataset, needed: int) -> None:
     """What the labels alone tell is told before anything is scored."""
+    for case in dataset:
+        if (found := at_odds(case.labels, case.answer)) is not None:
+            one, other = (case.labels[place] for place in found)
+            said = f"its sentence {one.text!r} is labelled {one.label} and {other.label}"
+            raise UsageError(f"case {case.id!r}: {said}; keep one")
     if not any(case.labels for case in dataset):
         raise UsageError("no sentence is labelled: rows need `labels`, each with text and label")
     known = sum(map(ungrounded, dataset))

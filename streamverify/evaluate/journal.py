@@ -94,7 +94,7 @@ class Journal:
     def _taken(self, line: bytes, offset: int, number: int) -> CaseResult:
         assert self.path is not None
         try:
-            result = CaseResult.of(CaseRecord.model_validate_json(line), self._loader(offset, len(line)))
+            result = CaseResult.of(_record(line, self.header), self._loader(offset, len(line)))
             return self._shelf.put(result)
         except ValueError as error:
             raise InputFileError(
@@ -178,6 +178,18 @@ def record_of(
     return result.record(question=question, report=report, recorded=recorded, check_ms=check_ms)
 
 
+def _record(line: bytes, header: Header) -> CaseRecord:
+    """A case's line.
+
+    Raises:
+        ValueError: it is none, or holds what the header's metrics cannot have measured.
+    """
+    record = CaseRecord.model_validate_json(line)
+    if problem := header.impossible(record):
+        raise ValueError(problem)
+    return record
+
+
 def read_journal(path: Path) -> tuple[Header, tuple[CaseResult, ...]]:
     """What a finished journal holds.
 
@@ -202,7 +214,7 @@ def read_journal(path: Path) -> tuple[Header, tuple[CaseResult, ...]]:
                 else:
                     load = partial(_read, path, offset, len(line))
                     try:
-                        result = shelf.put(CaseResult.of(CaseRecord.model_validate_json(line), load))
+                        result = shelf.put(CaseResult.of(_record(line, header), load))
                     except ValueError as error:
                         raise InputFileError(path, f"not a result: {_short(error)}", line=number) from None
                     results[result.number] = result

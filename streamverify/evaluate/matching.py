@@ -5,7 +5,7 @@ Before: a case with labels, and its report. After: `fitting.py` chooses threshol
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from streamverify.errors import UsageError
@@ -98,6 +98,21 @@ def matched_labels(case: Case, report: Report) -> tuple[list[tuple[JudgedSentenc
         elif label.label in _JUDGED:
             labels.setdefault(sentence.index, []).append(_grounded(label))
     return [(s, all(labels[s.index])) for s in report.sentences if s.index in labels], unmatched
+
+
+def at_odds(labels: Sequence[LabelledSentence], answer: str | None) -> tuple[int, int] | None:
+    """Places of two labels that say different things of one sentence; None where there are none.
+
+    A sentence that the answer says several times may be labelled as many times.
+    """
+    places: dict[str, list[int]] = {}
+    for place, label in enumerate(labels):
+        places.setdefault(_squeezed(label.text)[0], []).append(place)
+    for text, own in places.items():
+        other = next((one for one in own if labels[one].label is not labels[own[0]].label), None)
+        if other is not None and len(own) > _squeezed(answer or "")[0].count(text):
+            return own[0], other
+    return None
 
 
 def ungrounded(case: Case) -> bool:

@@ -2,7 +2,8 @@
 
 Before: the metrics of a case were measured. After: the case's result says which stages it passed.
 
-A stage that was skipped, or whose score could not be computed, is not a passed one.
+A stage that was skipped, or whose score could not be computed, is not a passed one. One that has nothing to
+judge, as faithfulness in an answer that makes no claim, is left out, as gates leave such cases out.
 """
 
 from __future__ import annotations
@@ -80,6 +81,9 @@ class MetricStage:
     threshold: float = 0.5
     gate: bool = False
     weight: float = 1.0
+    of_answers: bool = False
+    """Whether it has nothing to judge where a case was refused as it should be: what was retrieved, and how
+    near the answer is to the question."""
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -88,6 +92,8 @@ class MetricStage:
 
     def __call__(self, case: Case, result: CaseResult, tools: Tools) -> StageResult:  # noqa: ARG002 - the protocol
         """Passed where the score reaches the threshold; not computed where one of its metrics is not."""
+        if self.of_answers and case.expected == "refuse" and _refused(result):
+            return outcome(NotComputed("the case was refused, as it should be", nothing=True), self.threshold)
         total = 0.0
         for metric, weight in self.parts.items():
             figure = result[metric]
@@ -99,6 +105,13 @@ class MetricStage:
             total += weight * (1 - share if metric in self.lower_is_better else share)
         score = total / math.fsum(self.parts.values())
         return outcome(score, self.threshold)
+
+
+def _refused(result: CaseResult) -> bool:
+    from streamverify.evaluate.metrics.refusals import refuses  # noqa: PLC0415 - a package of this one
+
+    report = result.report
+    return report is not None and refuses(report)
 
 
 def outcome(score: Figure, threshold: float, findings: Sequence[str] = ()) -> StageResult:
@@ -148,17 +161,17 @@ class Pack:
     def judged(self, case: Case, result: CaseResult, tools: Tools) -> CaseResult:
         """The result with every stage told, skipped ones included, and the pack's figures added."""
         found: list[tuple[Stage, StageResult, float | None]] = []
-        stopped, nothing = "", False
+        stopped = ""
         for stage in self.stages:
             if stopped:
-                gap = NotComputed(f"skipped: gate {stopped} was not passed", nothing)
+                gap = NotComputed(f"skipped: gate {stopped} was not passed")
                 found.append((stage, StageResult(gap, "skipped"), None))
                 continue
             start = time.perf_counter()
             told = stage(case, result, tools)
             found.append((stage, told, (time.perf_counter() - start) * 1000))
-            if stage.gate and told.status != "passed":
-                stopped, nothing = stage.name, _nothing([told.score])
+            if stage.gate and told.status != "passed" and not _nothing(told.score):
+                stopped = stage.name
         scores = {f"stage.{stage.name}": Measured(told.score) for stage, told, _ in found}
         overall = {SCORE: Measured(_overall(found)), PASSED: Measured(_passed(found))}
         stages = tuple(
@@ -186,28 +199,33 @@ def _told(stage: Stage) -> list[object]:
 
 
 def _overall(found: Sequence[tuple[Stage, StageResult, float | None]]) -> Figure:
-    total = 0.0
-    for stage, told, _ in found:
-        if not stage.weight:
-            continue
-        if isinstance(told.score, NotComputed):
-            scores = [told.score for stage, told, _ in found if stage.weight]
-            return NotComputed(f"stage {stage.name} is {told.status}", _nothing(scores))
-        total += stage.weight * told.score
-    whole = math.fsum(stage.weight for stage, _, _ in found)
-    return total / whole if whole else NotComputed("every stage weighs 0")
+    """Weighted mean of the stages that had something to judge."""
+    weighed = [(stage, told) for stage, told, _ in found if stage.weight]
+    held: list[tuple[float, float]] = []
+    for stage, told in weighed:
+        if not isinstance(told.score, NotComputed):
+            held.append((stage.weight, told.score))
+        elif not told.score.nothing:
+            return NotComputed(f"stage {stage.name} is {told.status}")
+    if not weighed:
+        return NotComputed("every stage weighs 0")
+    if not held:
+        return NotComputed("no stage has anything to judge", nothing=True)
+    whole = math.fsum(weight for weight, _ in held)
+    return sum(weight * score for weight, score in held) / whole
 
 
 def _passed(found: Sequence[tuple[Stage, StageResult, float | None]]) -> Figure:
-    states = {told.status for _, told, _ in found}
+    """1 where every stage that had something to judge was passed, and one had."""
+    judged = [told for _, told, _ in found if not _nothing(told.score)]
+    states = {told.status for told in judged}
     if "failed" in states:
         return 0.0
     if states == {"passed"}:
         return 1.0
-    return NotComputed("a stage could not be computed", _nothing([told.score for _, told, _ in found]))
+    return NotComputed("a stage could not be computed", nothing=not judged)
 
 
-def _nothing(scores: Sequence[Figure]) -> bool:
-    """Whether the stages without a score had nothing to measure, and are some."""
-    gaps = [score.nothing for score in scores if isinstance(score, NotComputed)]
-    return bool(gaps) and all(gaps)
+def _nothing(score: Figure) -> bool:
+    """Whether a stage has no score because there was nothing to judge."""
+    return isinstance(score, NotComputed) and score.nothing

@@ -15,6 +15,8 @@ from streamverify.figure import Figure, NotComputed
 from streamverify.types import Fingerprint, Report
 
 FORMAT = 1
+_HAIR = 1e-9
+"""What rounding may do to a figure at the end of its range."""
 
 
 class Record(BaseModel):
@@ -60,6 +62,25 @@ class Header(Record):
     """Name and digest of the pack; empty without one."""
     embedder: str = ""
     judge: str = ""
+
+    def impossible(self, case: CaseRecord) -> str:
+        """What no metric of this header could have measured of a case; empty where it all could be.
+
+        A stage's score may lie a little below its range, as a cosine may lie below 0, and is not looked at.
+        """
+        for name, metric in self.metrics.items():
+            if name not in case.figures:
+                return f"case {case.id!r} has no figure {name!r}"
+            figure, (low, high) = case.figures[name], metric.range
+            parts = figure.parts
+            shares = [parts[0] / parts[1]] if metric.combination == "pooled" and parts and parts[1] else []
+            for value in (*shares, figure.value):
+                if value is None or name.startswith("stage.") or name == "pack_score":
+                    continue
+                if value < low - _HAIR or (high is not None and value > high + _HAIR):
+                    lies = f"is {low:g} or more" if high is None else f"lies between {low:g} and {high:g}"
+                    return f"case {case.id!r}: {name} is {value:g}, and {lies}"
+        return ""
 
     def incomplete(self, numbers: Collection[int]) -> str:
         """What is wrong with the cases that a file holds beside this header; empty where they are all there.
@@ -133,6 +154,8 @@ class CaseRecord(Record):
     number: int
     id: str
     category: str | None = None
+    question_digest: str = ""
+    """See `Case`; empty in files of before there was one."""
     figures: dict[str, FigureRecord]
     counts: dict[str, int] = {}
     outcome: str = ""

@@ -102,6 +102,8 @@ class CaseResult:
     error: str = ""
     """What went wrong while it was checked or measured; empty where nothing did."""
     stages: tuple[StageRecord, ...] = ()
+    question_digest: str = ""
+    """Tells one question from another without its text; empty where the case has none."""
     load: Callable[[], CaseRecord | None] = field(default=_nothing, compare=False, repr=False)
     """Reads all of it from the journal; None where the run was read without one."""
 
@@ -145,6 +147,7 @@ class CaseResult:
             number=self.number,
             id=self.id,
             category=self.category,
+            question_digest=self.question_digest,
             figures={n: FigureRecord.of(m, details=journal) for n, m in self.figures.items()},
             counts=dict(self.counts),
             outcome=self.outcome,
@@ -170,6 +173,7 @@ class CaseResult:
             outcome=record.outcome,
             error=record.error,
             stages=record.stages,
+            question_digest=record.question_digest,
             load=load,
         )
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from streamverify.errors import InputFileError, PassageError
 from streamverify.evaluate.case import (
@@ -22,10 +22,13 @@ from streamverify.evaluate.case import (
     LabelledSentence,
     Recording,
 )
+from streamverify.evaluate.matching import at_odds
 from streamverify.evaluate.recordings import recording_of
 from streamverify.files.jsonl import Row, json_object, undecodable
 from streamverify.passages import passages_from
 from streamverify.types import CitationFinding, Label, Passage
+
+T = TypeVar("T")
 
 MAX_LINE = 64 * 2**20
 """Longest row that is read, in bytes."""
@@ -35,6 +38,9 @@ KNOWN = (
     "expected labels sentences judgments latency_ms category difficulty domain metadata events conflicts "
     "ground_truth"
 ).split()
+
+KNOWN_TRUTH, KNOWN_CLAIM = ("answer", "relevant_docs", "citations"), ("claim", "source")
+"""What `ground_truth` may hold, and each of its `citations`."""
 
 _BOM = "\ufeff"
 
@@ -54,11 +60,11 @@ def read_cases(path: Path, *, warn: Callable[[str], None] | None = None) -> Iter
     shared: dict[str, tuple[Passage, ...]] = {}
     for number, line in _lines(path):
         row = Row(json_object(line, path, number), path, number)
-        for name in row.value:
-            if name not in KNOWN and name not in told:
+        for name, meant in _unknown(row.value):
+            if name not in told:
                 told.add(name)
                 if warn is not None:
-                    warn(f"{path}:{number}: unknown field {name!r}{_meant(name)}; it is ignored")
+                    warn(f"{path}:{number}: unknown field {name!r}{meant}; it is ignored")
         case = _case(row, shared)
         if case.id in first_seen:
             row.refuse("id", f"{case.id!r} is already the id of line {first_seen[case.id]}")
@@ -88,9 +94,22 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
         raise InputFileError(path, f"cannot be read: {error.strerror or error}") from error
 
 
-def _meant(name: str) -> str:
-    near = difflib.get_close_matches(name, KNOWN, n=1)
-    return f" (did you mean {near[0]!r}?)" if near else ""
+def _unknown(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Fields that nobody reads, as a path, and which was meant."""
+    yield from _beside(row, KNOWN, "")
+    if isinstance(truth := row.get("ground_truth"), dict):
+        yield from _beside(truth, KNOWN_TRUTH, "ground_truth.")
+        claims = truth.get("citations")
+        for claim in claims if isinstance(claims, list) else ():
+            if isinstance(claim, dict):
+                yield from _beside(claim, KNOWN_CLAIM, "ground_truth.citations[].")
+
+
+def _beside(found: Mapping[str, Any], known: Sequence[str], within: str) -> Iterator[tuple[str, str]]:
+    for name in found:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            yield f"{within}{name}", f" (did you mean {within + near[0]!r}?)" if near else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +138,12 @@ def _case(row: Row, shared: dict[str, tuple[Passage, ...]]) -> Case:
     fields = _Fields(row)
     truth = row.inner("ground_truth", row.value.get("ground_truth") or {})
     under = _Fields(truth)
-    reference, relevant = fields.text("reference", "reference_answer"), _relevant(row, "relevant")
+    reference = _either(
+        row, fields.text("reference", "reference_answer"), "ground_truth.answer", under.text("answer")
+    )
+    relevant = _either(
+        row, _relevant(row, "relevant"), "ground_truth.relevant_docs", _relevant(truth, "relevant_docs")
+    )
     expected = fields.text("expected")
     passages = _passages(row, shared)
     _, events = fields.found("events")
@@ -129,6 +153,8 @@ def _case(row: Row, shared: dict[str, tuple[Passage, ...]]) -> Case:
         if answer is not None and answer != recording.report.answer:
             row.refuse("answer", "differs from the answer in 'events'; keep one of them")
         answer = recording.report.answer
+    known = passages if passages is not None else recording.passages if recording is not None else None
+    ids = None if known is None else tuple(one.id for one in known)
     identity = row.value.get("id")
     retrieved = fields.ids("retrieved")
     return Case(
@@ -138,14 +164,14 @@ def _case(row: Row, shared: dict[str, tuple[Passage, ...]]) -> Case:
         passages=passages,
         retrieved=retrieved,
         scores=_scores(row, retrieved),
-        relevant=relevant if relevant is not None else _relevant(truth, "relevant_docs"),
-        reference=reference if reference is not None else under.text("answer"),
+        relevant=relevant,
+        reference=reference,
         claims=_claims(truth),
-        conflicts=_conflicts(row),
+        conflicts=_conflicts(row, ids),
         expected=None
         if expected is None
         else cast("Any", row.one_of("expected", expected, ("answer", "refuse"))),
-        labels=_labels(fields),
+        labels=_labels(fields, answer, ids),
         judgments=_judgments(row),
         latency_ms=_latency(row),
         category=fields.text("category"),
@@ -154,6 +180,16 @@ def _case(row: Row, shared: dict[str, tuple[Passage, ...]]) -> Case:
         metadata=row.mapping("metadata", row.value.get("metadata")),
         recording=recording,
     )
+
+
+def _either(row: Row, outer: T | None, name: str, inner: T | None) -> T | None:
+    """What a field says, or what `ground_truth` does; two that differ are refused."""
+    if outer is None or inner is None:
+        return inner if outer is None else outer
+    if outer != inner:
+        field = "reference" if name.endswith("answer") else "relevant"
+        row.refuse(name, f"says something else than {field!r}; keep one of them")
+    return outer
 
 
 def _passages(row: Row, shared: dict[str, tuple[Passage, ...]]) -> tuple[Passage, ...] | None:
@@ -169,10 +205,10 @@ def _passages(row: Row, shared: dict[str, tuple[Passage, ...]]) -> tuple[Passage
     if given is None:
         return None
     read = [
-        Passage(f"p{place}", row.filled(f"passages[{place}]", one))
+        Passage(f"p{place + 1}", row.filled(f"passages[{place}]", one))
         if isinstance(one, str)
         else row.inner(f"passages[{place}]", one).passage()
-        for place, one in enumerate(row.array("passages", given), 1)
+        for place, one in enumerate(row.array("passages", given))
     ]
     return _distinct(row, "passages", read)
 
@@ -217,7 +253,13 @@ def _claims(truth: Row) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _conflicts(row: Row) -> tuple[tuple[str, str], ...] | None:
+def _among(row: Row, field: str, one: str, ids: Collection[str] | None) -> None:
+    """Refuse what names a passage that the case does not have; nothing is known where it tells none."""
+    if ids is not None and one not in ids:
+        row.refuse(field, f"names {one!r}, which is none of the case's passages ({', '.join(ids) or 'none'})")
+
+
+def _conflicts(row: Row, known: Collection[str] | None) -> tuple[tuple[str, str], ...] | None:
     value = row.value.get("conflicts")
     if value is None:
         return None
@@ -226,24 +268,39 @@ def _conflicts(row: Row) -> tuple[tuple[str, str], ...] | None:
         ids = row.identities("conflicts", one)
         if len(ids) != 2:
             row.refuse("conflicts", "must be an array of pairs of ids")
+        if ids[0] == ids[1]:
+            row.refuse("conflicts", f"says that {ids[0]!r} contradicts itself: name two passages")
+        for id_ in ids:
+            _among(row, "conflicts", id_, known)
         pairs.append((ids[0], ids[1]))
     return tuple(pairs)
 
 
-def _labels(fields: _Fields) -> tuple[LabelledSentence, ...]:
+def _labels(fields: _Fields, answer: str | None, ids: Collection[str] | None) -> tuple[LabelledSentence, ...]:
     name, value = fields.found("labels", "sentences")
     if value is None:
         return ()
     rows = [fields.row.inner(f"{name}[{n}]", one) for n, one in enumerate(fields.row.array(name, value))]
-    return tuple(_label(row) for row in rows)
+    labels = tuple(_label(row, ids) for row in rows)
+    if (found := at_odds(labels, answer)) is not None:
+        one, other = found
+        rows[other].refuse(
+            "label",
+            f"is {labels[other].label}, and {name}[{one}] says {labels[one].label} of the same sentence "
+            f"{labels[one].text!r}; keep one of them",
+        )
+    return labels
 
 
-def _label(row: Row) -> LabelledSentence:
+def _label(row: Row, ids: Collection[str] | None) -> LabelledSentence:
+    evidence = row.identities("evidence", row.value.get("evidence") or [])
+    for one in evidence:
+        _among(row, "evidence", one, ids)
     needs = row.number_in("needs", row.value.get("needs", 1))
     return LabelledSentence(
         text=row.filled("text", row.value.get("text")),
         label=Label(row.one_of("label", row.value.get("label"), tuple(Label))),
-        evidence=row.identities("evidence", row.value.get("evidence") or []),
+        evidence=evidence,
         needs=int(needs),
         citations=tuple(
             _citation(row.inner(f"citations[{n}]", one))

@@ -187,6 +187,8 @@ class Run:
             raise ValueError(f"its format is {whole.header.format}, this library reads {FORMAT}")
         if problem := whole.header.incomplete([record.number for record in whole.cases]):
             raise ValueError(f"{problem}; write it again from its journal")
+        if problem := next(filter(None, map(whole.header.impossible, whole.cases)), ""):
+            raise ValueError(f"{problem}; write it again from its journal")
         return cls(whole.header, tuple(CaseResult.of(record) for record in whole.cases))
 
     def _aggregate(self, name: str, cases: Iterable[CaseResult], category: str) -> Aggregate:

@@ -184,16 +184,18 @@ FIGURES: Mapping[str, Callable[[Answer], Parts]] = {
     "error_rate": lambda answer: (float(answer.outcome == "failed"), 1.0),
 }
 """Figures that come from every answer. Any other name is a criterion of judgments with scores of 0-1."""
+_LOWER_IS_BETTER = frozenset({"hallucination_rate", "unverified_rate", "error_rate"})
 
 DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "alerts": {
         "faithfulness": {"min": 0.85},
         "grounding": {"min": 0.80, "for": "1h"},
         "retrieval_precision": {"min": 0.5},
+        "unverified_rate": {"max": 0.05},
         "error_rate": {"max": 0.05},
     }
 }
-"""What is watched where no file says so."""
+"""What is watched where no file says so. Where nothing can be checked, no other figure says anything."""
 
 
 _TABLES = ("defaults", "alerts", "sinks")
@@ -265,7 +267,27 @@ def _rule(place: str, figure: str, value: object, defaults: Mapping[str, Any]) -
     if not isinstance(value, Mapping):
         raise WrongPlaceError(place, "must be a table such as { min = 0.85 }")
     told = {("for_" if name == "for" else name): one for name, one in {**defaults, **value}.items()}
-    return built(Rule, place, told)
+    rule = built(Rule, place, told)
+    if why := _wrong_side(figure, rule):
+        raise WrongPlaceError(place, why)
+    return rule
+
+
+def _wrong_side(figure: str, rule: Rule) -> str:
+    """Why a bound is missed by good answers alone; empty where it is not, or nobody can know."""
+    from streamverify.evaluate.metrics import CATALOGUE  # noqa: PLC0415 - the whole catalogue, for this alone
+
+    if figure in FIGURES:
+        higher = figure not in _LOWER_IS_BETTER
+    elif (known := CATALOGUE.get(figure)) is not None:
+        higher = known.higher_is_better
+    else:
+        return ""
+    if (rule.min if higher else rule.max) is not None:
+        return ""
+    return (
+        f"{figure} is better the {'higher' if higher else 'lower'} it is: give {'min' if higher else 'max'}"
+    )
 
 
 def check(traffic: Callable[[str | None], Traffic], rules: Rules, now: datetime) -> tuple[Alert, ...]:

@@ -95,6 +95,11 @@ class Look:
     shifts: tuple[Shift, ...]
 
     @property
+    def compared(self) -> bool:
+        """Whether any distribution had the rows that a test needs."""
+        return any(isinstance(shift.p, float) for shift in self.shifts)
+
+    @property
     def drifted(self) -> tuple[Shift, ...]:
         """Those that differ, by more than chance and by enough to matter."""
         return tuple(shift for shift in self.shifts if shift.drifted)

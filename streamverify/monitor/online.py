@@ -27,6 +27,7 @@ from streamverify.context import StreamContext
 from streamverify.errors import UsageError
 from streamverify.events import Event, StreamFinished, StreamHalted
 from streamverify.figure import Figure, NotComputed, finite
+from streamverify.monitor.alerts import FIGURES
 from streamverify.observe import Observer, Opening
 from streamverify.records import Database
 from streamverify.records.scoring import add_scores
@@ -114,10 +115,16 @@ class OnlineEvaluation(Observer):
             patience: seconds to wait for a stream that is not in the records yet.
 
         Raises:
-            UsageError: a value is out of range, or there is nothing to compute. Caller.
+            UsageError: a value is out of range, there is nothing to compute, or a criterion is called like a
+                figure of every answer (`faithfulness`, `error_rate` …). Caller.
         """
         if not scorers:
             raise UsageError("name at least one criterion with what computes it")
+        if taken := sorted(FIGURES.keys() & scorers.keys()):
+            raise UsageError(
+                f"{taken[0]!r} is a figure that alerts read from every answer, and not from judgments: give "
+                f"the criterion another name, such as online_{taken[0]}"
+            )
         if not by.strip():
             raise UsageError("say who judges: by must not be empty")
         for one in (share, *(shares or {}).values()):

@@ -111,13 +111,22 @@ def _tell(sinks: Sinks, name: str, lines: Sequence[str], facts: Sequence[Mapping
             _run(sinks.command, text)
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         # An address may hold a secret: the error's kind alone is told, or the status that came back.
-        said = str(error.code) if isinstance(error, urllib.error.HTTPError) else type(error).__name__
+        said = _answered(error.code) if isinstance(error, urllib.error.HTTPError) else type(error).__name__
         if isinstance(error, urllib.error.URLError) and not isinstance(error, urllib.error.HTTPError):
             said = _cause(error)
         if isinstance(error, subprocess.CalledProcessError):
             said = f"exit status {error.returncode}"
         return f"the {name} could not be told: {said}"
     return ""
+
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+
+def _answered(status: int) -> str:
+    if status in _REDIRECTS:
+        return f"answered {status}, redirects are not followed; give the address it leads to"
+    return str(status)
 
 
 def _cause(error: urllib.error.URLError) -> str:
@@ -135,8 +144,15 @@ def _cause(error: urllib.error.URLError) -> str:
 def _post(url: str, text: str) -> None:
     headers = {"content-type": "application/json"}
     request = urllib.request.Request(url, text.encode(), headers)  # noqa: S310 - `Sinks` refuses other schemes
-    with urllib.request.urlopen(request, timeout=_SECONDS) as answer:  # noqa: S310 - as above
+    with urllib.request.build_opener(_Unmoved).open(request, timeout=_SECONDS) as answer:
         answer.read(1)
+
+
+class _Unmoved(urllib.request.HTTPRedirectHandler):
+    """Follows no redirect: most are followed with a GET, which carries no alert."""
+
+    def redirect_request(self, *_: object) -> None:
+        """No request takes this one's place; the answer is raised as an error."""
 
 
 def _run(command: Sequence[str], text: str) -> None:

@@ -1,6 +1,6 @@
 """Figures of evaluations beside what was recorded live.
 
-Before: `audit runs` reads a run's file or journal. After: `chain.py` appends an entry for each run.
+Before: `audit import` reads a run's file or journal. After: `chain.py` appends an entry for each run.
 """
 
 from __future__ import annotations

@@ -57,9 +57,11 @@ class Replica:
         """
         self._scorer, self._limit = make(), characters
         traits = self._scorer.traits
-        own = traits.calibration
-        self._traits = traits if calibration is None else replace(traits, calibration=calibration.over(own))
-        self._fingerprint = self._scorer.fingerprint.model_dump_json()
+        mark = self._scorer.fingerprint
+        if calibration is not None:
+            used = calibration.over(traits.calibration).promising(f"{mark.model} {mark.revision}".strip())
+            traits = replace(traits, calibration=used)
+        self._traits, self._fingerprint = traits, mark.model_dump_json()
         self._workers = Workers(traits.concurrency, "streamverify-replica")
         self._preparers = Workers(traits.concurrency, "streamverify-replica-prepare")
         self._lock = threading.Lock()

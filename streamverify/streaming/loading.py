@@ -86,6 +86,8 @@ def load(
             owned += [scorer] if step.owned else []
             own = scorer.traits.calibration
             used = own if calibration is None else calibration.over(own)
+            mark = scorer.fingerprint
+            used = used.promising(f"{mark.model} {mark.revision}".strip())
             used = used if preset is None else used.preset(preset)
             configs.append(VerifierConfig(scorer=scorer, calibration=used, citations=citations))
         later = _later(steps, configs)

@@ -95,6 +95,11 @@ def test_runs_are_compared(tmp_path, capsys):
         (["evaluate", "{data}", "--out", "{data}"], "is what is read here"),
         (["compare", "{data}", "{data}"], "not a run"),
         (["compare", "{data}", "{data}", "--critical", "x=y"], "is no number"),
+        (["compare", "{data}", "{data}", "--max-drop", "5"], "--max-drop: 5 is a share of the baseline's"),
+        (
+            ["compare", "{data}", "{data}", "--critical", "faithfulness=5"],
+            "(0.05 for 5 %), or add --absolute",
+        ),
         (["ab", "size", "--effect", "0"], "effect"),
     ],
 )
@@ -105,6 +110,26 @@ def test_bad_input_is_one_line_and_exit_2(dataset, arguments, problem, capsys):
     assert told.out == ""
     assert problem in told.err
     assert told.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "told"),
+    [
+        ({"passages": []}, (), "no sentence was checked, so that the run says nothing: faithfulness: not"),
+        (
+            {},
+            ("--metrics", "faithfulness,citation_match"),
+            "for no case, so that it checked nothing: citation",
+        ),
+        ({"answer": None}, (), "computed for no case, so that it checked nothing"),
+    ],
+)
+def test_a_run_that_checked_nothing_has_not_passed(given, options, told, tmp_path, capsys):
+    data = str(written(tmp_path / "answers.jsonl", [{**row(case(0, GOOD)), **given}]))
+    assert main(["evaluate", data, *LEXICAL, *options, "--allow-errors"]) == 1
+    assert told in capsys.readouterr().err
+    # Where nothing that goes by verdicts is asked, nothing has to be checked.
+    assert main(["evaluate", data, *LEXICAL, "--metrics", "source_conflicts"]) == (0 if not given else 1)
 
 
 async def events_of(one, verifier_):

@@ -3,14 +3,24 @@ from __future__ import annotations
 import random
 
 import pytest
-from builders import BAD, GOOD, NONE, WRONG, case, cases, verifier
+from builders import BAD, GOOD, NONE, WRONG, case, cases, verifier, written
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamverify import Verifier
 from streamverify.errors import UsageError
-from streamverify.evaluate import BaselineRules, Case, NotComputed, Run, compare, evaluate, metric
+from streamverify.evaluate import (
+    BaselineRules,
+    Case,
+    NotComputed,
+    Run,
+    compare,
+    evaluate,
+    metric,
+    read_dataset,
+)
 from streamverify.evaluate.arms import decide_arms
+from streamverify.evaluate.comparison import lines
 from streamverify.evaluate.metrics import asking_for
 from streamverify.evaluate.packs import adjusted, pack_named
 from streamverify.evaluate.protocol import Need
@@ -137,13 +147,47 @@ def test_the_least_coverage_itself_is_enough(total, least):
 
 def test_runs_over_different_questions_are_refused():
     a = run_of(answered([GOOD], [GOOD], question="How old?"))
-    b = run_of(answered([GOOD], [GOOD], [BAD], question="How new?"))
+    b = run_of([*answered([GOOD], [GOOD], question="How old?"), case(2, BAD, question="How new?")])
     with pytest.raises(UsageError, match="different questions"):
         compare(a, b)
     found = compare(a, b, allow_different_cases=True)
     assert found.unpaired == ("case-2",)
     with pytest.raises(UsageError, match="no case in common"):
         compare(a, run_of([Case(id="other", answer=GOOD, passages=())]), allow_different_cases=True)
+
+
+@pytest.mark.parametrize("ending", ["run.json", "journal.jsonl"])
+def test_ids_that_are_numbers_of_lines_pair_no_two_questions(ending, tmp_path):
+    """Rows without an id are called by their line: the third line of another file asks something else."""
+
+    def of(name, *asked):
+        rows = [
+            {"question": one, "answer": GOOD, "passages": ["The mill was built in 1712."]} for one in asked
+        ]
+        written(tmp_path / f"{name}.jsonl", rows)
+        out = tmp_path / f"{name}-{ending}"
+        run = run_of(read_dataset(tmp_path / f"{name}.jsonl"), out=out if "journal" in ending else None)
+        if "journal" not in ending:
+            run.write(out)
+        return Run.read(out)
+
+    a, b = of("a", "How old?", "How many?", "Whose?"), of("b", "How old?", "Where?", "Whose is it?", "Why?")
+    found = compare(a, b, allow_different_cases=True)
+    assert found["faithfulness"].pairs == 1
+    assert (found.asked_otherwise, found.unpaired) == (("2", "3"), ("4",))
+    assert lines(found)[-1] == "2 cases left out, whose id is another question's in each run: 2, 3"
+    assert found.to_dict()["asked_otherwise"] == ["2", "3"]
+    with pytest.raises(UsageError, match="2 ids stand for another question in each"):
+        compare(of("c", "Who?", "What?"), of("d", "When?", "How?"), allow_different_cases=True)
+
+
+def test_a_run_of_before_it_told_its_questions_is_paired_by_id():
+    a, b = run_of(answered([GOOD], question="Old?")), run_of(answered([GOOD], question="New?"))
+    digest = a.cases[0].question_digest
+    assert f'"question_digest": "{digest}"' in a.text()
+    old = Run.from_text(a.text().replace(f', "question_digest": "{digest}"', ""))
+    assert old.cases[0].question_digest == ""
+    assert compare(old, b, allow_different_cases=True)["faithfulness"].pairs == 1
 
 
 def test_other_answers_to_the_same_questions_are_compared():

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from streamverify.errors import InputFileError, UsageError
 from streamverify.evaluate import read_dataset
 from streamverify.evaluate.converting import convert
+from streamverify.files.csv_rows import csv_rows
 from streamverify.program import main
 
 RAGAS = {"user_input": "Q?", "response": "A.", "retrieved_contexts": ["C1", "C2"], "reference": "R."}
@@ -72,11 +76,14 @@ SAVED = Path(__file__).parent / "data"
 def test_what_deepeval_saves_is_read(ending, tmp_path, capsys):
     out, file = tmp_path / "o.jsonl", SAVED / f"deepeval.{ending}"
     assert main(["dataset", "convert", str(file), "--from", "deepeval", "--out", str(out)]) == 0
-    assert ("with | between them" in capsys.readouterr().err) == (ending != "json")
+    error = capsys.readouterr().err
+    assert ("with | between them" in error) == (ending != "json")
+    assert error.count("column 'context' has no place in our rows and is left out\n") == 1
+    assert error.count("\n") == 1 + (ending != "json")
     first, second, third = read_dataset(out)
     assert (first.question, first.answer, first.reference) == ("Q?", "A.", "R.")
     assert [passage.text for passage in first.passages] == ["C1", "C2"]
-    assert first.metadata["name"] == "first"
+    assert dict(first.metadata) == {"topic": "mills", "name": "first"}
     assert (second.question, second.answer, second.passages) == ("Only a question?", None, None)
     assert [passage.text for passage in third.passages] == ["C3"]
 
@@ -121,6 +128,68 @@ def test_what_ragas_saves_is_read(ending, tmp_path):
     assert [(p.id, p.text) for p in case.passages] == [("d7", "C1, or so"), ("9", "It's C2")]
     assert (case.retrieved, dict(case.relevant)) == (("d7", "9"), {"d7": 1.0})
     assert case.metadata["samples"] == ["A.", "B."]
+
+
+def test_what_has_a_place_is_taken_and_each_column_that_has_none_is_told_once(tmp_path):
+    told: list[str] = []
+    file = tmp_path / "r.jsonl"
+    rows = [
+        {"question": "Q?", "ground_truths": ["R."], "rubrics": {"1": "bad"}, "persona_name": None},
+        {"question": "Q?", "ground_truths": ["R.", "S."], "rubrics": {"1": "bad"}, "mine": 0},
+        {"question": "Q?", "user_input": "P?", "reference": "R.", "reference_contexts": ["C"]},
+    ]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    first, second, third = convert(file, "ragas", warn=told.append)
+    assert (first["reference"], third["question"], "reference" in second) == ("R.", "P?", False)
+    left = ["rubrics", "ground_truths", "mine", "question", "reference_contexts"]
+    assert told == [f"{file}: column {one!r} has no place in our rows and is left out" for one in left]
+    file.write_text(json.dumps({"id": 0, "input": "Q?", "tags": ["a"], "context": ["C"]}))
+    [row] = convert(file, "deepeval", warn=told.append)
+    assert (row["id"], row["metadata"]) == ("0", {"tags": ["a"]})
+    assert told[-1].endswith("column 'context' has no place in our rows and is left out")
+
+
+def test_a_cell_may_be_as_long_as_it_is_and_nothing_of_the_process_changes(tmp_path):
+    file, limit = tmp_path / "r.csv", csv.field_size_limit()
+    long = 'So "long", so\nlong. ' * 20_000
+    with file.open("w", newline="") as opened:
+        csv.writer(opened).writerows([["user_input", "response"], ["Q?", long], [], ["P?", "A."]])
+    first, second = convert(file, "ragas")
+    assert (first["answer"], second["id"], csv.field_size_limit()) == (long, "2", limit)
+
+
+CELLS = st.text(st.sampled_from('ab",\n |'), max_size=6)
+
+
+@given(st.lists(st.lists(CELLS, min_size=2, max_size=2), max_size=5), st.booleans())
+def test_cells_are_read_as_the_standard_librarys_writer_wrote_them(rows, all_quoted):
+    out = io.StringIO(newline="")
+    quoting = csv.QUOTE_ALL if all_quoted else csv.QUOTE_MINIMAL
+    csv.writer(out, quoting=quoting, lineterminator="\n").writerows([["one", "two"], *rows])
+    found = list(csv_rows(out.getvalue(), "f.csv"))
+    assert [list(row.values()) for _, row in found] == rows
+    lines = out.getvalue().split("\n")
+    for number, row in found:
+        assert lines[number - 1].lstrip('"').startswith(next(iter(row.values())).split("\n")[0].split('"')[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "where"),
+    [
+        ("a.csv", 'user_input,response\n"Q\n1?",A.\n\nQ2?,"[1]"\n', ":5:"),
+        ("a.csv", 'user_input,response\n"Q\n1?",A.\n\nQ2?\n', ":5:"),
+        ("a.csv", 'user_input,response\n"Q\n1?",A.\n\nQ2?,"A" B\n', ":5:"),
+        ("a.csv", "user_input,user_input\nA,B\n", ":1:"),
+        ("a.jsonl", '{"user_input": "Q?"}\n\n{"user_input": 3}\n', ":3:"),
+        ("a.json", '[{"user_input": "Q?"},\n\n{"user_input": 3}]\n', "a.json[1]:"),
+    ],
+)
+def test_what_is_wrong_names_its_line_or_its_place_in_the_array(name, text, where, tmp_path):
+    file = tmp_path / name
+    file.write_text(text)
+    with pytest.raises(InputFileError) as caught:
+        convert(file, "ragas")
+    assert where in str(caught.value)
 
 
 @pytest.mark.parametrize(

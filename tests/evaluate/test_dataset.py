@@ -39,6 +39,9 @@ FULL = {
 }
 
 
+ODD = (("A.", "supported"), ("B.", "supported"), ("A. ", "unsupported"))
+
+
 def test_a_row_says_everything_the_format_can_say(tmp_path):
     [case] = read_dataset(written(tmp_path / "d.jsonl", [FULL]))
     assert (case.id, case.question, case.reference) == ("q1", "How long is the river?", "40 km")
@@ -69,8 +72,8 @@ def test_passages_may_stand_in_a_file_of_their_own(tmp_path):
     [
         ({"answer": 3}, "answer", "must be a string, found a number"),
         ({"passages": {}}, "passages", "must be an array"),
-        ({"passages": [{"id": "a"}]}, "passages[1].text", "is missing"),
-        ({"passages": [""]}, "passages[1]", "is empty"),
+        ({"passages": [{"id": "a"}]}, "passages[0].text", "is missing"),
+        ({"passages": ["x", ""]}, "passages[1]", "is empty"),
         ({"passages": [{"id": "a", "text": "x"}, {"id": "a", "text": "y"}]}, "passages", "'a'"),
         ({"relevant": {"a": -1}}, "relevant", "0 or more"),
         ({"relevant": {"a": "high"}}, "relevant.a", "must be a number"),
@@ -82,6 +85,28 @@ def test_passages_may_stand_in_a_file_of_their_own(tmp_path):
         ({"conflicts": [["a"]]}, "conflicts", "pairs"),
         ({"question": "A?", "query": "B?"}, "query", "keep one"),
         ({"ground_truth": {"citations": [{"claim": "A"}]}}, "ground_truth.citations[0].source", "must be"),
+        ({"passages": ["x"], "conflicts": [["p1", "zz"]]}, "conflicts", "names 'zz', which is none of"),
+        ({"passages": ["x"], "conflicts": [["p1", "p1"]]}, "conflicts", "'p1' contradicts itself"),
+        (
+            {"passages": ["x"], "labels": [{"text": "A.", "label": "supported", "evidence": ["zz"]}]},
+            "labels[0].evidence",
+            "names 'zz', which is none of the case's passages (p1)",
+        ),
+        (
+            {"answer": "A. B.", "labels": [{"text": t, "label": label} for t, label in ODD]},
+            "labels[2].label",
+            "is unsupported, and labels[0] says supported of the same sentence 'A.'",
+        ),
+        (
+            {"reference": "A.", "ground_truth": {"answer": "B."}},
+            "ground_truth.answer",
+            "says something else than 'reference'; keep one of them",
+        ),
+        (
+            {"relevant": ["a"], "ground_truth": {"relevant_docs": ["a", "b"]}},
+            "ground_truth.relevant_docs",
+            "says something else than 'relevant'; keep one of them",
+        ),
         ({"events": []}, "events", "begins with stream_opened"),
         ({"events": [{"kind": "nonsense"}]}, "events", "not an event"),
         ({"id": ""}, "id", "is empty"),
@@ -160,6 +185,31 @@ def test_an_unknown_field_is_told_once_with_the_name_that_was_meant(tmp_path):
     dataset = read_dataset(path, warn=told.append)
     assert list(dataset)
     assert [("answr" in line, "'answer'" in line) for line in told] == [(True, True), (False, False)]
+
+
+def test_an_unknown_field_of_what_is_known_to_be_right_is_told_too(tmp_path):
+    told: list[str] = []
+    truth = {"anwser": "A.", "citations": [{"claim": "c", "source": "s", "by": "t"}]}
+    path = written(tmp_path / "d.jsonl", [{"id": n, "answer": "A.", "ground_truth": truth} for n in "ab"])
+    read_dataset(path, warn=told.append)
+    assert [one.partition(": ")[2] for one in told] == [
+        "unknown field 'ground_truth.anwser' (did you mean 'ground_truth.answer'?); it is ignored",
+        "unknown field 'ground_truth.citations[].by'; it is ignored",
+    ]
+
+
+def test_what_is_said_twice_alike_and_a_sentence_that_is_said_twice_are_fine(tmp_path):
+    row = {
+        "answer": "It is. It was. It is.",
+        "labels": [{"text": "It is.", "label": label} for label in ("supported", "unsupported")],
+        "reference_answer": "It is.",
+        "relevant": {"a": 1},
+        "ground_truth": {"answer": "It is.", "relevant_docs": ["a"]},
+        "conflicts": [["x", "y"]],
+    }
+    [case] = read_dataset(written(tmp_path / "d.jsonl", [row]))
+    assert [one.label for one in case.labels] == [Label.SUPPORTED, Label.UNSUPPORTED]
+    assert (case.reference, case.relevant, case.conflicts) == ("It is.", {"a": 1.0}, (("x", "y"),))
 
 
 def test_cases_can_be_selected(tmp_path):

@@ -142,6 +142,14 @@ def test_labels_find_their_sentences_whatever_blanks_stand_between(verifier):
     assert unmatched == 1
 
 
+def test_two_labels_of_one_sentence_are_refused_before_anything_is_scored(verifier):
+    labels = [LabelledSentence("The mill is old.", label) for label in (Label.SUPPORTED, Label.UNSUPPORTED)]
+    one = Case(id="q7", answer="The mill is old.", passages=(), labels=tuple(labels))
+    told = "case 'q7': its sentence 'The mill is old.' is labelled supported and unsupported; keep one"
+    with pytest.raises(UsageError, match=told):
+        calibrate([one], verifier=verifier)
+
+
 def test_nothing_labelled_is_said(verifier):
     with pytest.raises(UsageError, match="no sentence is labelled"):
         calibrate([Case(id="1", answer=said(3), passages=PASSAGES)], verifier=verifier)

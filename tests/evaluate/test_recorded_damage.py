@@ -70,9 +70,39 @@ def unclosed(events):
     events[:] = [{**event, "seq": seq} for seq, event in enumerate(kept)]
 
 
+def relabelled(events, label):
+    """A verdict of the report alone; what it counts goes along."""
+    report = events[-1]["report"]
+    report["counts"][report["sentences"][1]["label"]] -= 1
+    report["counts"][label] += 1
+    report["sentences"][1]["label"] = label
+
+
+def rescored(events, score):
+    """A score of the report alone; its mean goes along."""
+    report = events[-1]["report"]
+    report["sentences"][1]["score"] = score
+    scores = [one["score"] for one in report["sentences"] if one["score"] is not None]
+    report["grounding_score"] = sum(scores) / len(scores)
+
+
+def untold(events):
+    """The verdict of one sentence is in the report alone."""
+    kept = [e for e in events if e["kind"] != "sentence_judged" or e["index"] != 1]
+    events[:] = [{**event, "seq": seq} for seq, event in enumerate(kept)]
+
+
 @pytest.mark.parametrize(
     "damage",
     [
+        lambda events: relabelled(events, "supported"),
+        lambda events: relabelled(events, "no_claim"),
+        lambda events: rescored(events, 0.99),
+        lambda events: rescored(events, None),
+        untold,
+        lambda events: events[-1]["report"]["counts"].update(supported=3),
+        lambda events: events[-1]["report"].update(grounding_score=0.99),
+        lambda events: events[-1]["report"].update(grounding_score=None),
         lambda events: without(events, 1),
         lambda events: without(events, 0),
         lambda events: without(events, -1),
@@ -132,8 +162,12 @@ def test_a_stream_whose_source_failed_is_taken_as_far_as_it_came(policy, cut):
 @pytest.mark.parametrize("gone", [[0], [2], [0, 1], [0, 1, 2]])
 def test_a_statement_without_a_score_leaves_no_figure_over_scores(gone, events, tmp_path):
     held = copy.deepcopy(events)
-    for place in gone:
-        held[-1]["report"]["sentences"][place]["score"] = None
+    report = held[-1]["report"]
+    for one in [*(event for event in held if event["kind"] == "sentence_judged"), *report["sentences"]]:
+        if one["index"] in gone:
+            one["score"] = None
+    scores = [one["score"] for one in report["sentences"] if one["score"] is not None]
+    report["grounding_score"] = sum(scores) / len(scores) if scores else None
     path = written(tmp_path / "recorded.jsonl", [{**row(ONE), "events": held}])
     with verifier() as one:
         [result] = evaluate(read_dataset(path), metrics=[*SCORED, "faithfulness"], verifier=one).cases

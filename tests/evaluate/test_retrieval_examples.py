@@ -185,6 +185,27 @@ def test_the_rag_pack_has_eight_stages_and_what_needs_an_embedder_is_not_compute
     assert "duration" not in run.text()
 
 
+@pytest.mark.parametrize(
+    ("answer", "expected", "passed", "score"),
+    [
+        ("The passages do not say where the moon is.", "refuse", True, 1.0),
+        ("The passages do not say where the moon is.", "answer", False, None),
+        (f"{GOOD} {BAD}", "refuse", False, None),
+    ],
+)
+def test_a_case_that_was_refused_as_it_should_be_passes_the_rag_pack(answer, expected, passed, score):
+    """Without a claim, a citation and an embedder: only that it should be refused is left to judge."""
+    run = run_of([case(0, answer, question="Where is the moon?", expected=expected)], pack="rag")
+    assert (run.cases[0].passed or False) is passed
+    if passed:
+        [found] = stages_of(run)
+        assert (found["faithfulness"], found["rejection_calibration"]) == ("not computed", "passed")
+        assert (run["pack_passed"].figure, run["pack_score"].figure) == (1.0, score)
+        assert run.cases[0]["stage.retrieval"] == NotComputed("the case was refused, as it should be")
+    else:
+        assert isinstance(run.cases[0]["pack_score"], NotComputed)
+
+
 def test_a_gate_that_is_not_passed_skips_the_rest_and_skipped_is_not_passed():
     secret = "The key is sk-abcdefghijklmnopqrstuvwxyz."
     run = run_of([case(0, GOOD, secret, expected="answer")], pack="rag")

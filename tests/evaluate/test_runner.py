@@ -119,16 +119,35 @@ def half(case, report):
         (lambda text: text.replace('{"value": 0.5}', '{"worth": 0.5}'), "not a run"),
         (lambda text: text.replace('{"value": 0.5}', "{}"), "either a value or a reason"),
         (lambda text: text.replace('{"value": 0.5}', '{"value": NaN}'), "not a run"),
+        (
+            lambda text: text.replace('{"value": 0.5}', '{"value": 7.0}'),
+            "half is 7, and lies between 0 and 1",
+        ),
+        (
+            lambda text: text.replace('"half": {"value": 0.5}', '"hlf": {"value": 0.5}'),
+            "has no figure 'half'",
+        ),
+        (lambda text: text.replace('"parts": [0.0, 1.0]', '"parts": [7.0, 1.0]'), "hallucination_rate is 7"),
     ],
 )
 def test_a_file_that_is_no_run_is_refused_in_one_line(spoil, problem, tmp_path):
     path = tmp_path / "run.json"
-    text = run_of(cases(2), metrics=["grounding_score", half]).text()
+    text = run_of(cases(2), metrics=["grounding_score", "hallucination_rate", half]).text()
     assert spoil(text) != text
     path.write_text(spoil(text))
     with pytest.raises(InputFileError, match=problem) as caught:
         Run.read(path)
     assert "\n" not in str(caught.value)
+
+
+def test_a_journal_with_an_impossible_figure_is_refused_with_its_line(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    run_of(cases(2), metrics=[half], out=path)
+    path.write_text(path.read_text().replace('"value":0.5', '"value":-1.0', 1))
+    for read in (lambda: Run.read(path), lambda: run_of(cases(2), metrics=[half], out=path)):
+        with pytest.raises(InputFileError, match="half is -1, and lies between 0 and 1") as caught:
+            read()
+        assert caught.value.line == 2
 
 
 def test_a_figure_that_was_edited_in_the_file_changes_nothing(tmp_path):
@@ -146,6 +165,32 @@ def test_a_check_that_did_not_run_takes_its_figures_away():
     assert len(reasons) == 3
     assert all(isinstance(one, NotComputed) and one.reason.startswith(gap[:26]) for one in reasons.values())
     assert run["hallucination_rate"].computed == 2
+
+
+def test_a_check_that_failed_is_no_result_and_is_tried_again(tmp_path):
+    whole, out = run_of(cases(6), metrics=FAITHFUL), tmp_path / "journal.jsonl"
+    with verifier(fail_on="moon") as one:
+        broken = evaluate(cases(6), verifier=one, metrics=FAITHFUL, out=out)
+    assert [case.id for case in broken.errors] == ["case-1", "case-2", "case-5"]
+    assert broken.errors[0].error == "1 of 2 sentences were not checked: scripted failure"
+    assert Run.read(out) == broken
+    assert run_of(cases(6), metrics=FAITHFUL, out=out).text() == whole.text() == Run.read(out).text()
+    # The head, six cases, the three again, and that all are done.
+    assert len(out.read_text().splitlines()) == 11
+
+
+def test_a_sentence_that_no_try_would_check_is_no_failure():
+    [found] = run_of([case(0, GOOD, passages=())], metrics=FAITHFUL).cases
+    assert (found.error, found.passed, found.counts["unverified"]) == ("", None, 1)
+
+
+def test_a_check_that_failed_inside_a_metric_makes_the_case_an_error_too():
+    one = case(0, GOOD, reference="The moon owns the mill.")
+    with verifier(fail_on="moon") as broken:
+        run = evaluate([one], verifier=broken, metrics=["context_recall", "faithfulness"])
+    assert run["faithfulness"].figure == 1.0
+    assert run.cases[0]["context_recall"] == NotComputed("the metric raised ScoringError")
+    assert "1 of 1 sentences were not checked: scripted failure" in run.cases[0].error
 
 
 def test_a_metric_that_raises_makes_the_case_an_error_and_the_others_go_on():

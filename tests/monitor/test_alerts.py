@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 import threading
@@ -9,6 +10,7 @@ import uuid
 from contextlib import contextmanager
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
 
 import pytest
 from hypothesis import given
@@ -54,11 +56,11 @@ def check(answers, rules, scores=None, now=NOON + timedelta(seconds=1)):
 @given(
     st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=60),
     st.sampled_from(sorted(FIGURES)),
-    st.sampled_from(["min", "max"]),
     st.floats(0, 1),
     st.integers(1, 30),
 )
-def test_an_alert_is_on_only_where_the_kinder_end_misses_the_bound(rows, figure, side, limit, least):
+def test_an_alert_is_on_only_where_the_kinder_end_misses_the_bound(rows, figure, limit, least):
+    side = "max" if figure.endswith("_rate") else "min"
     answers = [answer(number, *row) for number, row in enumerate(rows)]
     (found,) = check(answers, {"alerts": {figure: {side: limit, "min_streams": least}}})
     parts = [FIGURES[figure](one) for one in answers]
@@ -128,8 +130,20 @@ def test_the_defaults_are_those_of_the_guide():
         "faithfulness": ">= 0.85 over 1h",
         "grounding": ">= 0.8 over 1h for 1h",
         "retrieval_precision": ">= 0.5 over 1h",
+        "unverified_rate": "<= 0.05 over 1h",
         "error_rate": "<= 0.05 over 1h",
     }
+
+
+def test_the_defaults_page_where_nothing_could_be_checked():
+    unchecked = dict.fromkeys(Label, 0) | {Label.UNVERIFIED: 3}
+    dead = [dataclasses.replace(answer(n, 0, 0), labels=unchecked) for n in range(20)]
+    found = {one.figure: one.status for one in check(dead, alerts.DEFAULTS)}
+    assert found["unverified_rate"] == "on"
+    assert {found[one] for one in ("faithfulness", "grounding")} == {"not computed"}
+    # The rules for Prometheus that come along page at the same share.
+    shipped = files("streamverify.monitor").joinpath("files", "streamverify.rules.yml").read_text()
+    assert f"streamverify:unchecked:1h > {alerts.DEFAULTS['alerts']['unverified_rate']['max']}" in shipped
 
 
 @pytest.mark.parametrize(
@@ -141,6 +155,10 @@ def test_the_defaults_are_those_of_the_guide():
         ("[alerts]\nfaithfulness = { min = 0.9, window = '1 hour' }", "24h"),
         ("[alerts]\nfaithfulness = { min = 0.9, for = 'long' }", "24h"),
         ("[alerts]\nfaithfulness = { min = nan }", "finite"),
+        ("[alerts]\nfaithfulness = { max = 0.85 }", "better the higher it is: give min"),
+        ("[alerts]\nerror_rate = { min = 0 }", "better the lower it is: give max"),
+        ("[alerts]\nanswer_uncertainty = { min = 0.2 }", "better the lower it is: give max"),
+        ("[alerts.'domain=hr']\nunverified_rate = { min = 0.2 }", "alerts.domain=hr.unverified_rate"),
         ("[alerts]\nhallucination_rate = { max = 5 }", "less than or equal to 1"),
         ("[alerts]\nfaithfulness = { min = 85 }", "less than or equal to 1"),
         ("[alerts]\nfaithfulness = { min = true }", "valid number"),
@@ -165,12 +183,20 @@ def on():
 
 @contextmanager
 def hook(status=200):
+    """An address and what was posted to it; it answers with a status, and leads to itself."""
     taken = []
 
     class Hook(BaseHTTPRequestHandler):
         def do_POST(self):
             taken.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
             self.send_response(status)
+            self.send_header("content-length", "0")
+            self.send_header("location", self.path)
+            self.end_headers()
+
+        def do_GET(self):
+            taken.append("a redirect was followed")
+            self.send_response(200)
             self.send_header("content-length", "0")
             self.end_headers()
 
@@ -217,6 +243,16 @@ def test_a_sink_that_fails_is_told_without_its_secret_and_the_others_hear_all_th
     assert sinks.send(missing, [on()]) == ["the command could not be told: FileNotFoundError"]
 
 
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_webhook_that_moved_is_not_told(status):
+    """A redirect is followed with a GET that carries nothing, which would count as told."""
+    with hook(status) as (url, taken):
+        (wrong,) = sinks.send(alerts.Sinks(webhook=url, log=False), [on()])
+    assert wrong.startswith(f"the webhook could not be told: answered {status}, redirects are not followed")
+    assert "secret" not in wrong
+    assert len(taken) == 1
+
+
 def command(capsys, url, *arguments):
     status = main(["monitor", "check", "--records", url, *map(str, arguments)])
     told = capsys.readouterr()
@@ -233,7 +269,8 @@ def test_the_command_says_what_is_on_and_ends_accordingly(tmp_path, capsys):
     found = {line["figure"]: line for line in map(json.loads, lines)}
     assert status == 1
     assert {name: line["status"] for name, line in found.items()} == {
-        "faithfulness": "on", "grounding": "off", "retrieval_precision": "not computed", "error_rate": "on",
+        "faithfulness": "on", "grounding": "off", "retrieval_precision": "not computed",
+        "unverified_rate": "off", "error_rate": "on",
     }  # fmt: skip
     assert set(found["faithfulness"]["open"]) <= {str(one) for one in bad}
     assert main(["audit", "show", found["faithfulness"]["open"][0], "--records", url]) == 0

@@ -223,8 +223,9 @@ def test_a_bad_release_is_found_in_its_window_and_each_distribution_by_itself(ur
     assert (status, lines) == (2, [])  # nothing to compare with is no check
     assert "holds no answers" in error
     asked = ("--reference", "2026-11-05..2026-11-06", "--now", "2026-11-06..2026-11-07")
-    status, lines, _ = monitor(capsys, url, *asked, "--domain", "other")
-    assert status == 0  # too few to compare is no drift, and says so
+    status, lines, error = monitor(capsys, url, *asked, "--domain", "other")
+    assert status == 2  # too few to compare is no drift, and no "no drift" either
+    assert "5 rows in the reference and 0 now; 20 are needed in each" in error
     assert all("not_computed" in line["p"] for line in lines if "look" in line)
     assert all("psi_note" in line for line in lines if "look" in line)
 
@@ -232,10 +233,13 @@ def test_a_bad_release_is_found_in_its_window_and_each_distribution_by_itself(ur
 def test_bad_stretches_of_time_are_refused(url, capsys):
     write(url, 1)
     for arguments, message in (
-        (("--reference", "yesterday"), "2026-11-01..2026-11-08"),
+        (("--reference", "yesterday"), "--reference: 'yesterday' is no stretch of time; write 2026-11-01.."),
+        (("--reference", "2026-11-01..2026-11-02", "--now", "today"), "--now: 'today' is no stretch"),
+        (("--reference", "2026-11-01..2026-11-02", "--now", "2999-01-01..2999-01-02"), "--now: 2999-01-01T"),
+        (("--reference", "2026-11-01..2999-01-02"), "is not over yet"),
         (("--reference", "2026-11-02..2026-11-01"), "later comes second"),
         (("--reference", "2026-11-01..2026-11-02", "--window", "1 day"), "24h"),
-        (("--reference", "2026-11-01..2026-11-02", "--window", "0h"), "24h"),
+        (("--reference", "2026-11-01..2026-11-02", "--window", "0h"), "--window: '0h'"),
     ):
         status, lines, error = monitor(capsys, url, *arguments)
         assert (status, lines) == (2, [])
@@ -340,6 +344,35 @@ def test_a_reference_without_answers_is_refused_since_nothing_was_checked(tmp_pa
     assert (status, lines) == (2, [])
     assert error.count("\n") == 1
     assert "reference 2026-10-01T00:00:00+00:00..2026-10-02T00:00:00+00:00 holds no answers" in error
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        (("--now", "2026-11-02..2026-11-03"), "rows in the reference and 3 now; 20 are needed in each"),
+        (("--now", "2026-11-02..2026-11-02T12:00"), "holds no whole window of 24h; see --now and --window"),
+    ],
+)
+def test_where_nothing_was_compared_the_status_tells(url, capsys, more, told):
+    write(url, 30)
+    write(url, 3, since=START + DAY, seed=1)
+    status, _, error = monitor(capsys, url, "--reference", "2026-11-01..2026-11-02", *more)
+    assert status == 2
+    assert told in error
+
+
+def test_a_guarantee_that_no_judged_sentence_could_contradict_was_not_checked(url, capsys, tmp_path):
+    write(url, 30)
+    write(url, 30, since=START + DAY, seed=1)
+    promised().write(tmp_path / "promised.json")
+    Calibration().write(tmp_path / "plain.json")
+    given = ("--reference", "2026-11-01..2026-11-02", "--now", "2026-11-02..2026-11-03")
+    assert monitor(capsys, url, *given)[0] == 0
+    for file, told in (("promised.json", "too few to tell"), ("plain.json", "promises nothing")):
+        status, lines, error = monitor(capsys, url, *given, "--calibration", tmp_path / file)
+        assert (status, len(lines)) == (2, 8)
+        assert "the guarantee of --calibration was not checked" in error
+        assert told in error
 
 
 def test_records_without_texts_have_no_languages(tmp_path):

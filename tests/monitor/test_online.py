@@ -17,6 +17,7 @@ from streamverify import Label, Verifier
 from streamverify.errors import UsageError
 from streamverify.figure import NotComputed
 from streamverify.monitor import OnlineEvaluation, by_metric, by_verifier
+from streamverify.monitor.alerts import FIGURES
 from streamverify.monitor.traffic import Traffic, Window
 from streamverify.records import Database, Records, schema, verify
 from streamverify.testing import ScriptedScorer
@@ -70,6 +71,12 @@ def test_values_that_make_no_sense_are_refused(options, message):
         online(None, {"x": len}, **options)
     with pytest.raises(UsageError, match="at least one"):
         OnlineEvaluation(None, {}, by="j")
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_criterion_that_alerts_would_not_read_is_refused(name):
+    with pytest.raises(UsageError, match=f"'{name}' is a figure .* such as online_{name}"):
+        OnlineEvaluation(None, {"own": len, name: len}, by="j")
 
 
 def test_figures_become_judgments_that_the_chain_and_the_alerts_know(url):
@@ -186,14 +193,14 @@ def test_another_verifier_and_metrics_of_the_catalogue_score_without_scoring_twi
     first, second = ScriptedScorer(), ScriptedScorer({"old": Label.CONTRADICTED})
     with Records(url) as records, Database(url) as database, Verifier(second) as slower:
         with Verifier(first, observers=[]) as plain:
-            scorers = {"slower": by_verifier(slower), "faithfulness": by_metric("faithfulness", plain)}
+            scorers = {"slower": by_verifier(slower), "again": by_metric("faithfulness", plain)}
             with online(database, scorers) as evaluation:
                 with Verifier(first, observers=[records, evaluation]) as verifier:
                     verifier.check_sync(TEXT, PASSAGES_OF_MILL)
                     assert verifier.drain_observers(50)
                 assert evaluation.drain(50)
         found = {row["criterion"]: row["score"] for row in judgments(database)}
-        assert found["faithfulness"] == 1.0
+        assert found["again"] == 1.0
         assert found["slower"] < 0.6
         assert len(first.claims) == len(second.claims) == 2
 

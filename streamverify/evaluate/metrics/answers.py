@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 
 from streamverify.evaluate.case import LATENCIES, Case
 from streamverify.evaluate.judge.questions import QUESTIONS_FOR
 from streamverify.evaluate.metrics.grounding import cosine, scored, statements
+from streamverify.evaluate.metrics.refusals import refuses
 from streamverify.evaluate.metrics.retrieval import entropy
 from streamverify.evaluate.protocol import FunctionMetric, Measured, Need, Tools, metric
 from streamverify.figure import Figure, NotComputed
@@ -17,26 +17,8 @@ from streamverify.types import Label, Report
 QUESTIONS = 3
 """Questions that a judge writes for an answer."""
 
-_REFUSAL = re.compile(
-    r"\b(?:i|we)(?: am|'m|’m| are)? (?:cannot|can ?not|can['’]t|could not|couldn['’]t|unable to|"
-    r"not able to|do not know|don['’]t know|do not have|don['’]t have)\b"
-    r"|\b(?:passages?|documents?|sources?|context|materials?) (?:do|does|did)(?: not|n['’]t) "
-    r"(?:say|state|tell|mention|contain|cover|provide|include|specify|answer)"
-    r"|\b(?:not|n['’]t) (?:mentioned|stated|covered|provided|specified|found|available) "
-    r"(?:in|by) (?:the|these|any)\b"
-    r"|\b(?:knowledge|training)(?: data)? cut-?off\b|\bas an ai\b|\bno information (?:on|about|regarding)\b",
-    re.IGNORECASE,
-)
 
-
-def refuses(report: Report) -> bool:
-    """Whether an answer declines: a sentence says so, and no other one is supported."""
-    declining = [_REFUSAL.search(sentence.text) is not None for sentence in report.sentences]
-    told = zip(report.sentences, declining, strict=True)
-    return any(declining) and not any(s.label is Label.SUPPORTED and not declines for s, declines in told)
-
-
-@metric(needs=(Need.ANSWER, Need.EXPECTED))
+@metric(needs=(Need.ANSWER, Need.EXPECTED), version="2")
 def rejection_calibration(case: Case, report: Report) -> Measured:
     """1 where the case was answered or refused as it should have been; a training cut-off is an excuse."""
     found = "refuse" if refuses(report) else "answer"
@@ -65,7 +47,7 @@ def answer_relevance_by_embedding(case: Case, report: Report, tools: Tools) -> M
     return Measured(cosine(question, answer), warning="an approximation from embeddings alone")
 
 
-@metric(needs=(Need.ANSWER, Need.QUESTION, Need.EMBEDDER), range=(-1, 1))
+@metric(needs=(Need.ANSWER, Need.QUESTION, Need.EMBEDDER), range=(-1, 1), version="2")
 def answer_relevance_by_questions(case: Case, report: Report, tools: Tools) -> Measured:
     """Mean cosine of the question and questions that a judge writes for the answer; 0 where it declines.
 

@@ -18,6 +18,7 @@ from streamverify.figure import Figure, NotComputed, share
 from streamverify.types import CitationFinding, FindingKind, JudgedSentence, Label, Report
 
 NO_CLAIM = "no claim in the answer"
+_UNCHECKED = "a sentence was not checked"
 CONTRADICTS = 0.5
 """Probability at which a passage counts as contradicted by the answer."""
 SINGLE = 0.8
@@ -37,7 +38,12 @@ def statements(report: Report) -> tuple[JudgedSentence, ...] | NotComputed:
 
 def not_checked(reasons: Iterable[str]) -> NotComputed:
     """That sentences were not checked, and why not."""
-    return NotComputed(f"a sentence was not checked ({', '.join(sorted(reasons))})")
+    return NotComputed(f"{_UNCHECKED} ({', '.join(sorted(reasons))})")
+
+
+def is_unchecked(reason: str) -> bool:
+    """Whether it is the reason that `not_checked` gives."""
+    return reason.startswith(_UNCHECKED)
 
 
 def scored(claims: Sequence[JudgedSentence]) -> list[float] | NotComputed:

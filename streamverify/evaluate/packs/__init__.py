@@ -18,10 +18,17 @@ from streamverify.evaluate.packs.policies import PolicyCompliance, SourcePolicy
 def rag() -> Pack:
     """Eight stages, from what was retrieved to whether it should have been answered at all."""
     stages: tuple[Stage, ...] = (
-        MetricStage(name="retrieval", parts={"retrieval_score": 1.0}, threshold=0.5),
-        MetricStage(name="context_relevance", parts={"context_relevance": 1.0}, threshold=0.3),
+        MetricStage(name="retrieval", parts={"retrieval_score": 1.0}, threshold=0.5, of_answers=True),
+        MetricStage(
+            name="context_relevance", parts={"context_relevance": 1.0}, threshold=0.3, of_answers=True
+        ),
         MetricStage(name="faithfulness", parts={"faithfulness": 1.0}, threshold=0.85, weight=2.0),
-        MetricStage(name="answer_relevance", parts={"answer_relevance_by_embedding": 1.0}, threshold=0.5),
+        MetricStage(
+            name="answer_relevance",
+            parts={"answer_relevance_by_embedding": 1.0},
+            threshold=0.5,
+            of_answers=True,
+        ),
         MetricStage(
             name="citations",
             parts={"citation_coverage": 1.0, "citation_existence": 1.0, "citation_accuracy": 1.0},
