@@ -53,14 +53,21 @@ _MARKS = {
         whole=re.compile(r"\((?P<inner>(?:[^()\r\n]|\([^()\r\n]{0,200}\)){1,160})\)"),
         part=re.compile(r"(?:\((?:[^()\r\n]|\([^()\r\n]{0,200}\)){0,160}(?:\([^()\r\n]{0,200})?)?"),
     ),
+    "\\": Construct(
+        whole=re.compile(r"\\cite[a-z]{0,8}\*?(?:\[[^\[\]\r\n]{0,80}\]){0,2}\{[^{}\r\n]{1,160}\}"),
+        part=re.compile(
+            r"(?:\\(?:c(?:i(?:t(?:e[a-z]{0,8}\*?(?:\[[^\[\]\r\n]{0,80}\]){0,2}"
+            r"(?:\[[^\[\]\r\n]{0,80}|\{[^{}\r\n]{0,160})?)?)?)?)?)?"
+        ),
+    ),
     "<": Construct(
         whole=re.compile(
-            r"</[A-Za-z]{1,12}>|<br ?/?>"
+            r"</[A-Za-z]{1,12}>|<br ?/?>|<https?://[^<>\s]{1,160}>"
             r"|<(?P<tag>cite|citation|sup|ref|source|footnote)\b[^<>\r\n]{0,160}(?P<end>/?>)"
             r"(?P<full>(?P<inner>[\w\[\],;:.†#^/-]{1,40})</(?P=tag)>)?"
         ),
         part=re.compile(
-            r"(?:</?[A-Za-z]{0,12}|<br ?/?"
+            r"(?:</?[A-Za-z]{0,12}|<br ?/?|<https?:(?:/(?:/[^<>\s]{0,160})?)?"
             r"|<(?:cite|citation|sup|ref|source|footnote)\b[^<>\r\n]{0,160}"
             r"(?:>(?:[\w\[\],;:.†#^/-]{1,40}(?:<(?:/[a-z]{0,8})?)?)?)?)?"
         ),

@@ -134,6 +134,7 @@ async def test_a_fabricated_marker_is_taken_out_alone():
         ('<cite id="p9">The mill is old</cite>.', "The mill is old."),
         ("The mill is old [1, 9].", "The mill is old [1, 9]."),  # it names a passage too
         ("The mill is old [1][9].", "The mill is old [1]."),
+        ("According to Source 9, the mill is old.", "According to Source 9, the mill is old."),
     ],
 )
 async def test_a_fabricated_marker_leaves_no_tag_and_takes_no_other_along(answer, released):
