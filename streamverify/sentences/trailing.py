@@ -24,6 +24,9 @@ HARD_STOPS = "。！？｡．।॥؟۔։።፧។៕။"
 CLOSING = "\"'”’»›)]}）」』】〉》〕］*_~`“‘«"
 """What may stand behind a stop and belong to it."""
 
+QUOTES = frozenset("\"'”’»›“‘«")
+"""Of these, what closes what somebody said."""
+
 STOPS = frozenset(SOFT_STOPS + HARD_STOPS)
 RUNS_ON = frozenset(",;:)]}%，、；：」』")
 """What cannot begin a sentence."""
@@ -73,6 +76,11 @@ _MARKS = {
         ),
     ),
 }
+BLOCK_END = Construct(
+    whole=re.compile(r"</(?:p|li|ul|ol|dl|d[dt]|div|tr|table|blockquote|h[1-6]) ?>|<br ?/?>", re.IGNORECASE),
+    part=re.compile(r"(?:<(?:/[a-z0-9]{0,10} ?|b(?:r ?/?)?)?)?", re.IGNORECASE),
+)
+"""A tag of HTML behind which another block begins, or another line."""
 _SUPERSCRIPT_RUN = re.compile(rf"[{SUPERSCRIPTS}]+")
 _NUMBERING = re.compile(r"[0-9]{1,3}|[A-Za-z]|[ivxIVX]+")
 _CITES = re.compile(r"[\d^@†]|sources?\b|refs?\b", re.IGNORECASE)
