@@ -10,19 +10,20 @@ A policy is pure: it sees a sentence, its verdict and the tally so far, and deci
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol, TypeAlias, get_args, runtime_checkable
 
 from streamverify.citations.removal import meaningless
 from streamverify.errors import UsageError
+from streamverify.parameters import a_function, a_text, one_of
+from streamverify.repair_plan import RepairPlan, Rewrite
 from streamverify.showing.releases import Release, replaced, whole
 from streamverify.text.layout import body
 from streamverify.types import (
     Action,
     CitationFinding,
     Label,
-    Passage,
     Replacement,
     Sentence,
     Span,
@@ -145,6 +146,13 @@ class Redact:
     name: str = field(default="redact", init=False)
     holds_text: bool = field(default=True, init=False)
 
+    def __post_init__(self) -> None:
+        """Refuse what would fail, or do nothing, in the middle of an answer."""
+        one_of("Redact: scope", self.scope, ("sentence", "span"))
+        one_of("Redact: fabricated_citations", self.fabricated_citations, ("keep", "marker", "sentence"))
+        a_text("Redact: placeholder", self.placeholder)
+        a_function("Redact: where", self.where)
+
     def holds(self, sentence: Sentence) -> bool:
         """Held if selected."""
         return self.where(sentence)
@@ -253,43 +261,6 @@ class Halt:
             )
         action = Action.FLAG if bad else Action.RELEASE
         return Decision(action, whole(sentence, action) if self.hold else ())
-
-
-@dataclass(frozen=True, slots=True)
-class RepairRequest:
-    """What a rewrite function gets to work with."""
-
-    sentence: Sentence
-    verdict: Verdict
-    """With findings and evidence (best first)."""
-    passages: tuple[Passage, ...]
-    """All passages of the stream."""
-    question: str | None
-    attempt: int
-    """1, 2, …"""
-    rejected: tuple[str, ...] = ()
-    """Earlier replacements that did not pass."""
-
-
-Rewrite = Callable[[RepairRequest], Awaitable[str]]
-
-
-@dataclass(frozen=True, slots=True)
-class RepairPlan:
-    """How a sentence is to be repaired."""
-
-    rewrite: Rewrite
-    attempts: int = 2
-    """Calls of `rewrite` before the policy's `decide` has the word; 1 or more."""
-    timeout: float = 30.0
-    """Seconds that one call of `rewrite` may take."""
-
-    def __post_init__(self) -> None:
-        """Refuse a plan that would never repair."""
-        if self.attempts < 1:
-            raise UsageError("Repair: attempts must be 1 or more")
-        if not self.timeout > 0:
-            raise UsageError("Repair: timeout must be above 0 seconds")
 
 
 @runtime_checkable
