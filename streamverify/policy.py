@@ -19,6 +19,7 @@ from streamverify.errors import UsageError
 from streamverify.parameters import a_function, a_text, one_of
 from streamverify.repair_plan import RepairPlan, Rewrite
 from streamverify.showing.releases import Release, replaced, whole
+from streamverify.text.emphasis import unpaired
 from streamverify.text.layout import body
 from streamverify.types import (
     Action,
@@ -133,7 +134,8 @@ class Redact:
     """Hold each sentence until judged; put a placeholder where it is not grounded.
 
     With `scope="span"` only the unsupported words go, where the scorer can tell them; otherwise, and
-    by default, the whole sentence does. Closing blanks and list marks stay, so the layout holds.
+    by default, the whole sentence does. Closing blanks, list marks and marks of emphasis that reach beyond
+    the sentence stay, so the layout holds.
     """
 
     labels: frozenset[Label] = UNGROUNDED
@@ -176,9 +178,7 @@ class Redact:
 
     def redact(self, sentence: Sentence) -> Decision:
         """The sentence, all of it behind the placeholder."""
-        return Decision(
-            Action.REDACT, replaced(sentence, [(body(sentence), self.placeholder)], Action.REDACT)
-        )
+        return _instead(sentence, self.placeholder, Action.REDACT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +323,14 @@ class Repair:
 
 def repaired(sentence: Sentence, replacement: Replacement) -> Decision:
     """The sentence with its body replaced by a text that passed."""
-    return Decision(Action.REPAIR, replaced(sentence, [(body(sentence), replacement.text)], Action.REPAIR))
+    return _instead(sentence, replacement.text, Action.REPAIR)
+
+
+def _instead(sentence: Sentence, text: str, action: Action) -> Decision:
+    """Another text in place of what a sentence says, with the marks of emphasis that reach beyond it."""
+    said = body(sentence)
+    marks = unpaired(sentence.text[said.start - sentence.start : said.end - sentence.start])
+    return Decision(action, replaced(sentence, [(said, marks.around(text))], action))
 
 
 PolicyWord = Literal["observe", "flag", "redact", "halt", "annotate"]

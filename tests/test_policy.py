@@ -233,3 +233,39 @@ def test_repair_asks_for_what_its_fallback_would_redact():
 def test_a_parameter_that_would_fail_in_the_middle_of_an_answer_is_refused_at_once(make, told):
     with pytest.raises(UsageError, match=told):
         make()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("**You have 30 days. ", "**□ "),
+        ("You have 60 days.** ", "□** "),
+        ("You have **60 days in all. ", "**□ "),
+        ("In all** cases. ", "□** "),
+        ("_You have 30 days. ", "_□ "),
+        ("- **You have 30 days. ", "- **□ "),
+        ("**You have 30 days.** ", "□ "),
+        ("**You** have *30* days. ", "□ "),
+        ("You have 60 days.** And **more. ", "□ "),
+        ("It is 2*3 or a_b, `**x` or \\*\\*. ", "□ "),
+        ("It has 5* rooms. ", "□ "),
+        ("*You* have *30 days.* ", "□ "),
+        ("It ends.* ", "□* "),
+        ("It is 5 ** 2. ", "□ "),
+    ],
+)
+def test_emphasis_that_reaches_beyond_a_redacted_sentence_stays_whole(text, expected):
+    kind = SentenceKind.LIST_ITEM if text.startswith("- ") else SentenceKind.PROSE
+    given = sentence(text, kind)
+    decision = Redact(placeholder="□").decide(given, verdict(Label.UNSUPPORTED), NOTHING)
+    assert shown(decision) == expected
+    assert decision.release[0].span.start == given.start
+    assert decision.release[-1].span.end == given.end
+    assert all(a.span.end == b.span.start for a, b in itertools.pairwise(decision.release))
+
+
+def test_emphasis_over_two_sentences_is_closed_where_one_is_redacted():
+    first, second = sentence("**You have 30 days. "), sentence("You have 60 days.** ")
+    redact = Redact(placeholder="□").redact
+    assert shown(redact(first)) + second.text == "**□ You have 60 days.** "
+    assert first.text + shown(redact(second)) == "**You have 30 days. □** "
