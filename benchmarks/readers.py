@@ -35,6 +35,7 @@ from streamverify.citations import (
     native,
     suggest,
 )
+from streamverify.citations.attributions import named_sources
 from streamverify.claims import coreference, reader
 from streamverify.claims.asides import aside
 from streamverify.passages import cut, passages_from
@@ -120,6 +121,7 @@ CALLS: dict[str, Callable[[str], object]] = {
     "citations.annotation.annotate": lambda text: annotate(text, *_supported()),
     "citations.annotation.suggest": lambda text: suggest(text, *_supported()),
     "citations.attachment.attach": lambda text: attach([_sentence(text)] * 2, [()] * 2),
+    "citations.attributions.named_sources": lambda text: list(named_sources(text, Resolver(_PASSAGES))),
     "citations.bibliography.addresses_of": lambda text: Resolver([_titled(text)]),
     "citations.bibliography.authors_of": lambda text: Resolver([_titled(text)]),
     "citations.bibliography.files_of": lambda text: Resolver([_titled(text)]),
@@ -133,7 +135,7 @@ CALLS: dict[str, Callable[[str], object]] = {
     "citations.context.is_interval": lambda text: context.is_interval(text, len(text), "0, 1", counted=False),
     "citations.context.names_before": lambda text: context.names_before(text, len(text)),
     "citations.forms.attributes": lambda text: forms.attributes(text, positions=True),
-    "citations.forms.words": lambda text: forms.words(text, letters=True),
+    "citations.forms.words": lambda text: forms.words(text, square=True),
     "citations.markers.find_markers": lambda text: find_markers(text, known=Resolver(_PASSAGES)),
     "citations.provider.native": lambda text: native([{"id": "p1", "title": text, "url": text}], text=text),
     "citations.resolve.Resolver": lambda text: Resolver([Passage(f"k-1{text}", "It.", text)]),

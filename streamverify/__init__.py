@@ -66,11 +66,11 @@ if TYPE_CHECKING:
     from streamverify.policy import Redact as Redact
     from streamverify.policy import Repair as Repair
     from streamverify.policy import RepairingPolicy as RepairingPolicy
-    from streamverify.policy import RepairPlan as RepairPlan
-    from streamverify.policy import RepairRequest as RepairRequest
     from streamverify.policy import Tally as Tally
     from streamverify.policy import every_sentence as every_sentence
     from streamverify.policy import with_numbers as with_numbers
+    from streamverify.repair_plan import RepairPlan as RepairPlan
+    from streamverify.repair_plan import RepairRequest as RepairRequest
     from streamverify.scorers.cascade import Cascade as Cascade
     from streamverify.scorers.protocol import Scorer as Scorer
     from streamverify.sentences.segmenter import Segmenter as Segmenter
@@ -122,9 +122,10 @@ _HOMES = {
     "passages": "passages_from",
     "pii.policy": "RedactPii",
     "policy": (
-        "Annotate Decision Flag Halt Observe Policy Redact Repair RepairPlan RepairRequest "
-        "RepairingPolicy Tally every_sentence with_numbers"
+        "Annotate Decision Flag Halt Observe Policy Redact Repair RepairingPolicy "
+        "Tally every_sentence with_numbers"
     ),
+    "repair_plan": "RepairPlan RepairRequest",
     "showing.releases": "Release",
     "scorers.cascade": "Cascade",
     "scorers.protocol": "Scorer",

@@ -208,6 +208,9 @@ def verified(
     chosen = policy_from(policy) if policy is not None else None
 
     def decorate(function: Callable[..., Any], /) -> Callable[..., Any]:
+        if isinstance(function, classmethod | staticmethod):
+            word = type(function).__name__
+            raise UsageError(f"put @verified(...) below @{word}, next to the function it checks")
         signature = inspect.signature(function)
         for name in (passages, question):
             if name is not None and name not in signature.parameters:

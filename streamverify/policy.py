@@ -10,19 +10,21 @@ A policy is pure: it sees a sentence, its verdict and the tally so far, and deci
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol, TypeAlias, get_args, runtime_checkable
 
 from streamverify.citations.removal import meaningless
 from streamverify.errors import UsageError
+from streamverify.parameters import a_function, a_text, one_of
+from streamverify.repair_plan import RepairPlan, Rewrite
 from streamverify.showing.releases import Release, replaced, whole
+from streamverify.text.emphasis import unpaired
 from streamverify.text.layout import body
 from streamverify.types import (
     Action,
     CitationFinding,
     Label,
-    Passage,
     Replacement,
     Sentence,
     Span,
@@ -132,7 +134,8 @@ class Redact:
     """Hold each sentence until judged; put a placeholder where it is not grounded.
 
     With `scope="span"` only the unsupported words go, where the scorer can tell them; otherwise, and
-    by default, the whole sentence does. Closing blanks and list marks stay, so the layout holds.
+    by default, the whole sentence does. Closing blanks, list marks and marks of emphasis that reach beyond
+    the sentence stay, so the layout holds.
     """
 
     labels: frozenset[Label] = UNGROUNDED
@@ -144,6 +147,13 @@ class Redact:
     """Strictness by kind: sentences it does not select are released at once and only flagged."""
     name: str = field(default="redact", init=False)
     holds_text: bool = field(default=True, init=False)
+
+    def __post_init__(self) -> None:
+        """Refuse what would fail, or do nothing, in the middle of an answer."""
+        one_of("Redact: scope", self.scope, ("sentence", "span"))
+        one_of("Redact: fabricated_citations", self.fabricated_citations, ("keep", "marker", "sentence"))
+        a_text("Redact: placeholder", self.placeholder)
+        a_function("Redact: where", self.where)
 
     def holds(self, sentence: Sentence) -> bool:
         """Held if selected."""
@@ -168,9 +178,7 @@ class Redact:
 
     def redact(self, sentence: Sentence) -> Decision:
         """The sentence, all of it behind the placeholder."""
-        return Decision(
-            Action.REDACT, replaced(sentence, [(body(sentence), self.placeholder)], Action.REDACT)
-        )
+        return _instead(sentence, self.placeholder, Action.REDACT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,43 +263,6 @@ class Halt:
         return Decision(action, whole(sentence, action) if self.hold else ())
 
 
-@dataclass(frozen=True, slots=True)
-class RepairRequest:
-    """What a rewrite function gets to work with."""
-
-    sentence: Sentence
-    verdict: Verdict
-    """With findings and evidence (best first)."""
-    passages: tuple[Passage, ...]
-    """All passages of the stream."""
-    question: str | None
-    attempt: int
-    """1, 2, …"""
-    rejected: tuple[str, ...] = ()
-    """Earlier replacements that did not pass."""
-
-
-Rewrite = Callable[[RepairRequest], Awaitable[str]]
-
-
-@dataclass(frozen=True, slots=True)
-class RepairPlan:
-    """How a sentence is to be repaired."""
-
-    rewrite: Rewrite
-    attempts: int = 2
-    """Calls of `rewrite` before the policy's `decide` has the word; 1 or more."""
-    timeout: float = 30.0
-    """Seconds that one call of `rewrite` may take."""
-
-    def __post_init__(self) -> None:
-        """Refuse a plan that would never repair."""
-        if self.attempts < 1:
-            raise UsageError("Repair: attempts must be 1 or more")
-        if not self.timeout > 0:
-            raise UsageError("Repair: timeout must be above 0 seconds")
-
-
 @runtime_checkable
 class RepairingPolicy(Policy, Protocol):
     """A policy that may ask for repairs: a `Policy` with one method more."""
@@ -352,7 +323,14 @@ class Repair:
 
 def repaired(sentence: Sentence, replacement: Replacement) -> Decision:
     """The sentence with its body replaced by a text that passed."""
-    return Decision(Action.REPAIR, replaced(sentence, [(body(sentence), replacement.text)], Action.REPAIR))
+    return _instead(sentence, replacement.text, Action.REPAIR)
+
+
+def _instead(sentence: Sentence, text: str, action: Action) -> Decision:
+    """Another text in place of what a sentence says, with the marks of emphasis that reach beyond it."""
+    said = body(sentence)
+    marks = unpaired(sentence.text[said.start - sentence.start : said.end - sentence.start])
+    return Decision(action, replaced(sentence, [(said, marks.around(text))], action))
 
 
 PolicyWord = Literal["observe", "flag", "redact", "halt", "annotate"]

@@ -21,7 +21,7 @@ import anyio
 
 from streamverify._extras import require
 from streamverify.errors import UsageError
-from streamverify.policy import RepairPlan, RepairRequest
+from streamverify.repair_plan import RepairPlan, RepairRequest
 from streamverify.scorers.completion import UNREADABLE, text_of
 from streamverify.sentences.segmenter import segment
 from streamverify.text.unicode import printable

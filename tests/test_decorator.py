@@ -300,3 +300,13 @@ def test_the_decorator_without_parentheses_and_with_an_unknown_policy_is_refused
 
     with pytest.raises(UsageError, match="choose from"):
         verified(policy="zap")
+
+
+@pytest.mark.parametrize("kind", [classmethod, staticmethod])
+def test_a_decorator_above_a_kind_of_method_is_refused_with_where_it_goes(kind):
+    def answer(question):
+        yield "It is so."
+
+    with pytest.raises(UsageError, match=rf"below @{kind.__name__}"):
+        verified()(kind(answer))
+    assert callable(kind(verified()(answer)).__func__)

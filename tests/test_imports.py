@@ -24,13 +24,14 @@ LAYERS = (
     ),
     (
         "the values, and which event loop runs",
-        {"types", "figure", "bounds", "files.written", "streaming.event_loop"},
+        {"types", "figure", "bounds", "parameters", "files.written", "streaming.event_loop"},
     ),
     (
         "what every stage knows",
         {"text", "events", "calibration", "files", "streaming.portal", "context", "_extras"},
     ),
     ("what is shown of it, and what others may see of that", {"showing"}),
+    ("how it could be written anew", {"repair_plan"}),
     ("who is told of it, and what is personal in it", {"observe", "pii"}),
     ("where it comes from", {"provenance"}),
     ("what a model is asked", {"scorers.protocol", "scorers.completion"}),

@@ -14,7 +14,6 @@ from streamverify.policy import (
     Observe,
     Redact,
     Repair,
-    RepairPlan,
     Tally,
     body,
     policy_from,
@@ -22,6 +21,7 @@ from streamverify.policy import (
     replaced,
     with_numbers,
 )
+from streamverify.repair_plan import RepairPlan
 from streamverify.types import (
     Action,
     Citation,
@@ -198,9 +198,9 @@ def test_what_halts_is_not_shown():
         lambda: Halt(max_ungrounded=-1),
         lambda: Halt(max_share=1.0),
         lambda: Halt(min_claims=0),
-        lambda: Repair(rewrite=None, attempts=0),
-        lambda: Repair(rewrite=None, timeout=0),
-        lambda: Repair(rewrite=None, timeout=float("nan")),
+        lambda: Repair(rewrite=shown, attempts=0),
+        lambda: Repair(rewrite=shown, timeout=0),
+        lambda: Repair(rewrite=shown, timeout=float("nan")),
     ],
 )
 def test_a_budget_that_makes_no_sense_is_refused(make):
@@ -209,11 +209,63 @@ def test_a_budget_that_makes_no_sense_is_refused(make):
 
 
 def test_repair_asks_for_what_its_fallback_would_redact():
-    policy = Repair(rewrite=None)
+    policy = Repair(rewrite=shown)
     assert policy.repair(sentence("x"), verdict(Label.UNSUPPORTED)) == RepairPlan(
-        None, attempts=2, timeout=30
+        shown, attempts=2, timeout=30
     )
     assert policy.repair(sentence("x"), verdict(Label.SUPPORTED)) is None
     assert policy.decide(sentence("x. "), verdict(Label.UNSUPPORTED), NOTHING).action is Action.REDACT
     decision = repaired(sentence("x. "), Replacement(text="y.", attempts=1, verdicts=()))
     assert (decision.action, shown(decision)) == (Action.REPAIR, "y. ")
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda: Redact(scope="word"), "scope must be 'sentence' or 'span', not 'word'"),
+        (lambda: Redact(fabricated_citations="drop"), "'keep' or 'marker' or 'sentence'"),
+        (lambda: Redact(placeholder=None), "placeholder must be a string, '' for none, not NoneType"),
+        (lambda: Redact(where="numbers"), "where must be a function, not 'numbers'"),
+        (lambda: Repair("x"), "rewrite must be a function, not 'x'"),
+        (lambda: RepairPlan(None), "rewrite must be a function"),
+    ],
+)
+def test_a_parameter_that_would_fail_in_the_middle_of_an_answer_is_refused_at_once(make, told):
+    with pytest.raises(UsageError, match=told):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("**You have 30 days. ", "**□ "),
+        ("You have 60 days.** ", "□** "),
+        ("You have **60 days in all. ", "**□ "),
+        ("In all** cases. ", "□** "),
+        ("_You have 30 days. ", "_□ "),
+        ("- **You have 30 days. ", "- **□ "),
+        ("**You have 30 days.** ", "□ "),
+        ("**You** have *30* days. ", "□ "),
+        ("You have 60 days.** And **more. ", "□ "),
+        ("It is 2*3 or a_b, `**x` or \\*\\*. ", "□ "),
+        ("It has 5* rooms. ", "□ "),
+        ("*You* have *30 days.* ", "□ "),
+        ("It ends.* ", "□* "),
+        ("It is 5 ** 2. ", "□ "),
+    ],
+)
+def test_emphasis_that_reaches_beyond_a_redacted_sentence_stays_whole(text, expected):
+    kind = SentenceKind.LIST_ITEM if text.startswith("- ") else SentenceKind.PROSE
+    given = sentence(text, kind)
+    decision = Redact(placeholder="□").decide(given, verdict(Label.UNSUPPORTED), NOTHING)
+    assert shown(decision) == expected
+    assert decision.release[0].span.start == given.start
+    assert decision.release[-1].span.end == given.end
+    assert all(a.span.end == b.span.start for a, b in itertools.pairwise(decision.release))
+
+
+def test_emphasis_over_two_sentences_is_closed_where_one_is_redacted():
+    first, second = sentence("**You have 30 days. "), sentence("You have 60 days.** ")
+    redact = Redact(placeholder="□").redact
+    assert shown(redact(first)) + second.text == "**□ You have 60 days.** "
+    assert first.text + shown(redact(second)) == "**You have 30 days. □** "

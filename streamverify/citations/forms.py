@@ -39,14 +39,33 @@ _SEPARATOR = r"\s*+(?:[,;、，&]|\band\b)\s*+"
 _NUMBERS = re.compile(rf"{_RANGE}(?:{_SEPARATOR}{_RANGE})*+")
 _ITEM = re.compile(r"(\^?)(\d{1,3})(?:\s*[-–—‑−]\s*\^?(\d{1,3}))?")
 _LOCATOR = re.compile(
-    r"[,:;]?\s*+(?:pp?\.|§+|secs?\.|paras?\.|ch\.|chap\.|lines?)\s*+\d+(?:\s*+[-–—]\s*+\d+)?\s*+$",
+    r"(?:[,:;]?\s*+(?:pp?\.|§+|secs?\.|paras?\.|ch\.|chap\.|lines?)"
+    r"|[,:;]\s*+(?:pages?|sections?|paragraphs?|chapters?|slides?))"  # "Landing page 4" may be a title
+    r"\s*+\d+(?:\.\d+)*+(?:\s*+[-–—]\s*+\d+)?\s*+$",
     re.IGNORECASE,
 )
-_LEAD = re.compile(r"(?:see(?: also)?|cf\.?|e\.g\.,?|from|per|source:|sources:|quelle:|@)\s*", re.IGNORECASE)
-_WORD = r"(?:doc(?:ument)?s?|sources?|passages?|ref(?:erence)?s?|chunks?|contexts?|excerpts?|snippets?)"
+_LEAD = re.compile(r"(?:see(?: also)?|cf\.?|e\.g\.,?|from|per|sources?:|quelle:|@)\s*", re.IGNORECASE)
+_SAYS_SOURCE = re.compile(r"(?:see |cf\.? )?(?:sources?|quelle):", re.IGNORECASE)
+_WORD = (
+    r"(?:doc(?:ument)?s?|sources?|passages?|ref(?:erence)?s?|chunks?|contexts?|excerpts?|snippets?"
+    r"|cite|citations?)"
+)
+# In round brackets these are prose: "(result 2)", "(ID: 12)".
+_SQUARE_WORD = rf"(?:{_WORD}|results?|web|ids?)"
 _WORD_ITEM = re.compile(rf"{_WORD}[ .:#_-]{{0,2}}\d{{1,3}}", re.IGNORECASE)
-_WORD_NUMBERS = re.compile(rf"({_WORD}[ .:#]{{1,2}})(\d{{1,3}}(?:{_SEPARATOR}\d{{1,3}})+)", re.IGNORECASE)
+_SQUARE_WORD_ITEM = re.compile(rf"{_SQUARE_WORD}[ .:#_-]{{0,2}}\d{{1,3}}", re.IGNORECASE)
+_WORD_NUMBERS = re.compile(
+    rf"({_SQUARE_WORD}[ .:#]{{1,2}})(\d{{1,3}}(?:{_SEPARATOR}\d{{1,3}})+)", re.IGNORECASE
+)
+_WORD_NAME = re.compile(rf"{_SQUARE_WORD}(?:\s*:\s*|[ #]{{1,2}})(?=\S)", re.IGNORECASE)
 _LETTER_ITEM = re.compile(r"[pPsSdD]\d{1,3}")
+_NAMED_NUMBER = re.compile(
+    rf"(?P<source>(?P<word>{_SQUARE_WORD}[ .:#_-]{{0,2}})?\d{{1,3}}|[pPsSdD]\d{{1,3}})"
+    r"\s*+(?P<parted>[:,|–—-])\s++(?P<name>.++)",
+    re.IGNORECASE,
+)
+_FILE = re.compile(r"[^\s,;:|<>()\[\]\"](?:[^,;:|<>()\[\]\"\n]{0,200}[^\s,;:|<>()\[\]\"])?\.[A-Za-z]\w{1,4}")
+_ADDRESS = re.compile(r"<?(https?://[^\s<>]{1,300}+)>?", re.IGNORECASE)
 _LABEL = re.compile(r"\^[^\s\[\]^]{1,60}")
 _SPLIT = re.compile(_SEPARATOR)
 
@@ -133,20 +152,86 @@ def attributes(written: str, *, positions: bool) -> tuple[CitationKey, ...]:
     return tuple(dict.fromkeys(keys))[:MAX_KEYS]
 
 
-def words(content: str, *, letters: bool) -> tuple[CitationKey, ...]:
-    """`Source 3`, `Doc 1, Doc 2`, `Documents 1 and 3`; with `letters` also `p1`, `S2`, `p1, p3`."""
+def words(content: str, *, square: bool) -> tuple[CitationKey, ...]:
+    """`Source 3`, `Doc 1, Doc 2`, `Documents 1 and 3`.
+
+    In square brackets also `p1`, `S2`, `p1, p3`, `passage p1`, `Result 2`, `web:2`; in round ones also
+    `Sources: 1, 2`, which `numbers` reads between square ones.
+    """
+    if not square and says_source(content) and (listed := numbers(content)):
+        return listed
     content = plain(content)
-    if group := _WORD_NUMBERS.fullmatch(content):
+    if (group := _WORD_NUMBERS.fullmatch(content)) and (square or _WORD_ITEM.match(content)):
         return tuple(CitationKey("word", f"{group[1].strip()} {number}") for number in _SPLIT.split(group[2]))
     keys = []
     for item in _SPLIT.split(content):
-        if letters and _LETTER_ITEM.fullmatch(item):
-            keys.append(CitationKey("id", item))
-        elif _WORD_ITEM.fullmatch(item):
+        if square and _LETTER_ITEM.fullmatch(name := unworded(item)):
+            keys.append(CitationKey("id", name))
+        elif (_SQUARE_WORD_ITEM if square else _WORD_ITEM).fullmatch(item):
             keys.append(CitationKey("word", item))
         else:
             return ()
     return tuple(keys[:MAX_KEYS])
+
+
+def unworded(name: str) -> str:
+    """The name without the word that says what it names: of `passage p1` and `id: p1` the `p1`."""
+    return _WORD_NAME.sub("", name, count=1) if _WORD_NAME.match(name) else name
+
+
+def says_source(content: str) -> bool:
+    """Whether it begins with `Source:`, so that what follows can be nothing but one."""
+    return bool(_SAYS_SOURCE.match(content))
+
+
+@dataclass(frozen=True, slots=True)
+class NamedNumber:
+    """`Source 2, Refund FAQ`; `2: Refund FAQ`: a source's number and what it is called."""
+
+    key: CitationKey
+    name: str
+    shows: bool
+    """Whether it can be nothing else, whatever the name: a word stands before the number."""
+
+
+def named_number(content: str) -> NamedNumber | None:
+    """A number or a letter of a passage with the name of the passage behind it; None for anything else."""
+    found = _NAMED_NUMBER.fullmatch(plain(content))
+    if found is None or (found["parted"] == "-" and not found["word"]):
+        return None
+    source = found["source"]
+    if found["word"]:
+        key = CitationKey("word", source)
+    else:
+        key = CitationKey("number" if source.isdigit() else "id", source)
+    return NamedNumber(key, plain(found["name"]), shows=bool(found["word"]))
+
+
+def file_name(content: str) -> str:
+    """The file name that it is, page and lead left out: `refunds.pdf, p. 4`; empty where it is none."""
+    name = plain(content)
+    return name if _FILE.fullmatch(name) else ""
+
+
+def is_no_word(key: CitationKey) -> bool:
+    """Whether a name cannot be a word in round brackets: it has a digit, a blank or a file's ending."""
+    return any(c.isdigit() or c.isspace() for c in key.value) or bool(file_name(key.value))
+
+
+def has_locator(content: str) -> bool:
+    """Whether a page or a section closes it."""
+    return bool(_LOCATOR.search(content))
+
+
+def address(content: str) -> str:
+    """The web address that it is, with or without `Source:` and pointed brackets; empty where it is none."""
+    found = _ADDRESS.fullmatch(plain(content))
+    return found[1] if found else ""
+
+
+def cited(names: str) -> list[str]:
+    r"""The keys of `\cite{p1, p3}`."""
+    return [name.strip() for name in names.split(",") if name.strip()][:MAX_KEYS]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from streamverify.citations import context, forms
+from streamverify.citations.attributions import named_sources
 from streamverify.citations.forms import MAX_CONTENT, CitationKey
 from streamverify.citations.masks import covers, find_definitions, masked
 from streamverify.types import Span
@@ -26,7 +27,7 @@ Form = Literal[
 ]
 Read = tuple[tuple[CitationKey, ...], Form]
 
-_OPENERS = re.compile(r"[\[［(（【<]|[⁰¹²³⁴-⁹]+")
+_OPENERS = re.compile(r"[\[［(（【<]|[⁰¹²³⁴-⁹]+|\\cite(?=[a-z*\[{])")
 _SQUARE = re.compile(rf"[\[［]([^\[\]［］\n]{{1,{MAX_CONTENT}}}+)[\]］]")
 _ESCAPED = re.compile(r"\[([^\[\]\n\\]{1,60})\\\]")
 _ROUND = re.compile(rf"[(（]((?:[^()（）\n]|\([^()（）\n]{{0,{MAX_CONTENT}}}+\)){{1,{MAX_CONTENT}}}+)[)）]")
@@ -34,6 +35,8 @@ _TARGET = re.compile(
     r"\(\s*<?([^\s()<>]{1,2000}+(?:\([^\s()<>]{0,200}+\)[^\s()<>]{0,2000}+)?+)>?"
     r"(?:\s+\"[^\"\n]{0,200}\")?\s*\)"
 )
+_LATEX = re.compile(r"\\cite[a-z]{0,8}+\*?(?:\[[^\[\]\n]{0,100}+\]){0,2}\{([^{}\n]{1,300}+)\}")
+_AUTOLINK = re.compile(r"<(https?://[^\s<>]{1,300}+)>", re.IGNORECASE)
 _LENTICULAR = re.compile(r"【\s*(?:(\d{1,3})\s*[::]\s*)?(\d{1,3})(?:\s*†([^【】\n]{0,200}))?】")
 _LINES = re.compile(r"L\d+(?:-L?\d+)?")
 _TAG = re.compile(r"<(cite|citation|ref|co|source|sup)\b([^<>\n]{0,300})>", re.IGNORECASE)
@@ -62,6 +65,9 @@ class KnownPassages(Protocol):
 
     def may_be(self, key: CitationKey) -> bool:
         """Whether a doubtful reference is one among these passages."""
+
+    def mentions(self, words: str) -> bool:
+        """Whether a passage itself speaks of it in these words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +141,10 @@ class _Scan:
         text = self._text
         defined = {definition.start for definition in find_definitions(text)}
         position = 0
+        if self._known is not None:
+            for (start, end), keys, form, around in named_sources(text, self._known):
+                if not covers(self._hidden, start) or form == "link":
+                    position = self._add(start, end, (keys, form), around=around)
         while match := _OPENERS.search(text, position):
             start = match.start()
             position = match.end()
@@ -154,6 +164,8 @@ class _Scan:
                 return self._lenticular(start)
             case "<":
                 return self._tag(start)
+            case "\\cite":
+                return self._latex(start)
             case _:
                 return self._superscript(start)
 
@@ -200,15 +212,23 @@ class _Scan:
             return keys, "footnote" if keys[0].kind == "label" else "number"
         if keys := forms.label(content):
             return keys, "footnote"
-        if keys := forms.words(content, letters=True):
+        if keys := forms.words(content, square=True):
             return keys, "id"
-        return self._named(content) or self._listed(content) or self._referred(content)
+        return (
+            self._named(content)
+            or self._listed(content)
+            or self._numbered(content)
+            or self._address(content)
+            or self._file(content)
+            or self._referred(content)
+        )
 
     def _named(self, content: str) -> Read | None:
         """A passage's id, title or file name, or something of the shape of this stream's ids."""
         if self._known is None:
             return None
-        for name in dict.fromkeys((forms.plain(content), content)):
+        plain = forms.plain(content)
+        for name in dict.fromkeys((plain, content, forms.unworded(plain))):
             if key := self._known.name_key(name):
                 return (key,), "title" if key.kind == "title" else "id"
         return None
@@ -220,6 +240,36 @@ class _Scan:
         names = [self._known.name_key(name) for name in forms.split(content)]
         keys = tuple(key for key in names if key)
         return (keys, "id") if len(keys) == len(names) > 1 else None
+
+    def _numbered(self, content: str, *, shows: bool = True) -> Read | None:
+        """`Source 2, Refund FAQ`, `2: Refund FAQ`: the number counts, the name tells that it is one.
+
+        A name that no passage has must at least be written like one, and a word stand before the number
+        (`shows`), or a colon behind it and passages be there.
+        """
+        found = forms.named_number(content)
+        if found is None:
+            return None
+        known = self._known is not None and (self._named(found.name) or self._address(found.name))
+        written = found.name[0].isupper() and not re.search(r"\d\s*:|[.!?;]\s", found.name)
+        certain = found.shows or (self._known is not None and ":" in content)
+        return ((found.key,), "id") if known or (shows and certain and written) else None
+
+    def _address(self, content: str) -> Read | None:
+        """A bare address between brackets: a passage's, or behind `Source:` where passages have some."""
+        address = forms.address(content)
+        if self._known is None or not address:
+            return None
+        key = CitationKey("url", address)
+        cited = self._known.resolve_key(key) or (forms.says_source(content) and self._known.may_be(key))
+        return ((key,), "link") if cited else None
+
+    def _file(self, content: str, *, shows: bool = True) -> Read | None:
+        """The name of a file like those of the passages that is none of theirs."""
+        name = forms.file_name(content)
+        key = CitationKey("file", name)
+        shows = shows or forms.says_source(content) or forms.has_locator(content)
+        return ((key,), "id") if self._known and name and shows and self._known.may_be(key) else None
 
     def _referred(self, content: str) -> Read | None:
         """`Smith et al., 2021`; `Leave Manual, 2023`; several of them parted by semicolons."""
@@ -238,6 +288,8 @@ class _Scan:
         image = self._text[start - 1 : start] == "!"
         address = CitationKey("url", target[1])
         keys = forms.numbers(content)
+        if keys and not image and target[1].startswith("#"):
+            return self._add(start, target.end(), (keys, "number"))  # it leads to a list below the answer
         if keys and not image:
             return self._add(start, target.end(), ((address, *keys), "link"))
         if not image and self._known and self._known.resolve_key(address):
@@ -255,7 +307,7 @@ class _Scan:
         read: Read | None
         if forms.is_year(content):
             read = self._narrated(start, content)
-        elif keys := forms.words(content, letters=False):
+        elif keys := forms.words(content, square=False):
             read = keys, "id"
         else:
             read = self._parenthesis(content)
@@ -272,9 +324,14 @@ class _Scan:
     def _parenthesis(self, content: str) -> Read | None:
         """Round brackets are common in prose: a name in them must be unmistakable."""
         read = self._named(content) or self._listed(content)
-        if read and all(any(c.isdigit() for c in key.value) or " " in key.value for key in read[0]):
+        if read and (forms.says_source(content) or all(map(forms.is_no_word, read[0]))):
             return None if content.isdigit() else read
-        return self._referred(content)
+        return (
+            self._numbered(content, shows=False)
+            or self._address(content)
+            or self._file(content, shows=False)
+            or self._referred(content)
+        )
 
     def _lenticular(self, start: int) -> int:
         match = _LENTICULAR.match(self._text, start)
@@ -287,7 +344,21 @@ class _Scan:
             keys.insert(0, CitationKey("file", name))
         return self._add(start, match.end(), (tuple(keys), "lenticular"))
 
+    def _latex(self, start: int) -> int:
+        r"""`\cite{p1, p3}`, where one of the names is a passage's or looks so."""
+        match = _LATEX.match(self._text, start)
+        if match is None:
+            return start + 1
+        names = forms.cited(match[1])
+        if any(forms.words(name, square=True) or self._named(name) for name in names):
+            keys = tuple(CitationKey("number" if name.isdigit() else "id", name) for name in names)
+            return self._add(start, match.end(), (keys, "id"))
+        return match.end()
+
     def _tag(self, start: int) -> int:
+        if link := _AUTOLINK.match(self._text, start):
+            read = self._address(link[1])
+            return self._add(start, link.end(), read) if read else link.end()
         match = _TAG.match(self._text, start)
         if match is None:
             return start + 1

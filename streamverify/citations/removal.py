@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from streamverify.citations.attributions import in_words
 from streamverify.citations.markers import find_markers, markup
 from streamverify.types import Citation, CitationFinding, Sentence, Span
 
@@ -14,7 +15,8 @@ from streamverify.types import Citation, CitationFinding, Sentence, Span
 def meaningless(sentence: Sentence, citations: Sequence[Citation]) -> list[Span]:
     """Where markers stand that mean no passage, in order, with their closing tags and the blank before.
 
-    A marker that names a passage beside what does not exist (`[1, 9]`) stays: it is of use.
+    A marker that names a passage beside what does not exist (`[1, 9]`) stays: it is of use. So does one that
+    is words of its sentence (`According to Source 9, …`), which would read wrongly without them.
 
     Args:
         sentence: closed.
@@ -24,7 +26,7 @@ def meaningless(sentence: Sentence, citations: Sequence[Citation]) -> list[Span]
         Offsets into the answer, without overlap.
     """
     meant = {(c.start, c.end) for c in citations if c.finding is not CitationFinding.FABRICATED}
-    fabricated = {(c.start, c.end) for c in citations} - meant
+    fabricated = {(c.start, c.end) for c in citations if not in_words(c.marker)} - meant
     if not fabricated:
         return []
     written = [marker.moved(sentence.start) for marker in find_markers(sentence.text)]

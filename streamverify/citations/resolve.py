@@ -54,6 +54,8 @@ class _Names:
     """Id to year; empty where it is unknown."""
     shapes: re.Pattern[str] | None
     """Matches whatever looks like one of the ids with other digits."""
+    endings: frozenset[str]
+    """Of the passages' files."""
     dated: bool
     """Whether a title and a year are a way to cite here."""
 
@@ -172,14 +174,23 @@ class Resolver:
     def may_be(self, key: CitationKey) -> bool:
         """Whether a doubtful reference such as `(Smith, 2021)` is one among these passages.
 
-        It is when the name is known whatever the year, when the passages name their authors, or, for
-        a title of several words, when titles come with years here.
+        It is when the name is known whatever the year, when the passages name their authors, for a title of
+        several words when titles come with years here, for an address when passages have one, and for a
+        file when a passage's has the same ending.
         """
         if self.resolve_key(CitationKey(key.kind, key.value)):
             return True
+        if key.kind == "url":
+            return bool(self._names.addresses)
+        if key.kind == "file":
+            return key.value.rpartition(".")[2].lower() in self._names.endings
         if key.kind == "author":
             return bool(self._names.authors)
         return self._names.dated and len(key.value.split()) > 1
+
+    def mentions(self, words: str) -> bool:
+        """Whether a passage itself speaks of it in these words."""
+        return any(words in passage.text for passage in self._passages)
 
     def _number(self, written: str) -> tuple[str, ...]:
         ids = self._names.ids
@@ -242,11 +253,14 @@ def _names(passages: Sequence[Passage]) -> _Names:
     authors: defaultdict[str, list[str]] = defaultdict(list)
     addresses: defaultdict[str, list[str]] = defaultdict(list)
     years: dict[str, str] = {}
+    endings: set[str] = set()
     for passage in passages:
         years[passage.id] = year = year_of(passage)
         exact[normal(passage.id)].append(passage.id)
-        for name in files_of(passage):
+        files = files_of(passage)
+        for name in files:
             exact[name].append(passage.id)
+        endings |= {name.rpartition(" ")[2] for name in files if " " in name}
         if passage.title:
             title = normal(bare(passage.title)[0])
             titles[title].append(passage.id)
@@ -263,6 +277,7 @@ def _names(passages: Sequence[Passage]) -> _Names:
         addresses=_settled(addresses),
         years=years,
         shapes=_shapes(passages),
+        endings=frozenset(endings),
         dated=any(years[passage.id] and passage.title for passage in passages),
     )
 

@@ -316,6 +316,8 @@ def _answer(path: str | None, text: str | None, read: Callable[[str], str]) -> s
     from streamverify.errors import UsageError  # noqa: PLC0415 - loads pydantic
 
     if text is None and path is not None:
+        if not path:
+            raise UsageError("--answer takes a file, or - for standard input; --answer-text takes the text")
         if " " in path and not os.path.lexists(path):
             raise UsageError("--answer takes a file, and none has this name; --answer-text takes the text")
         return read(path)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import get_args
 
 from streamverify.calibration import Calibration, logit
 from streamverify.citations import (
@@ -34,6 +35,7 @@ from streamverify.citations import (
 from streamverify.claims.reader import read
 from streamverify.errors import UsageError
 from streamverify.judging.premises import Measured, PreparedPremises
+from streamverify.parameters import one_of
 from streamverify.scorers.protocol import Abort, Claim, NliScore
 from streamverify.types import (
     Citation,
@@ -47,6 +49,15 @@ from streamverify.types import (
 
 _SHARED = 0.4
 """Share of a clause's content words a window must hold before the clause is scored against it."""
+
+
+_WORDS: dict[str, tuple[str, ...]] = {
+    "require": get_args(Requirement),
+    "numbering": get_args(Numbering),
+    "scope": get_args(Mode),
+    "style": get_args(Style),
+    "place": get_args(Place),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +76,9 @@ class CitationOptions:
     """Whether suggested markers stand before the final stop or after it."""
 
     def __post_init__(self) -> None:
-        """Refuse a requirement that could not be checked."""
+        """Refuse a word that means nothing, and a requirement that could not be checked."""
+        for name, words in _WORDS.items():
+            one_of(f"CitationOptions: {name}", getattr(self, name), words)
         if self.scope == "paragraph" and self.require != "never":
             raise UsageError(
                 f"CitationOptions: require={self.require!r} needs scope='sentence': while a paragraph goes "

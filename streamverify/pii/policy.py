@@ -17,10 +17,10 @@ from streamverify.policy import (
     Flag,
     Policy,
     RepairingPolicy,
-    RepairPlan,
     Tally,
     repair_plan,
 )
+from streamverify.repair_plan import RepairPlan
 from streamverify.showing.releases import FilteringPolicy, ReleaseFilter
 from streamverify.types import Sentence, Verdict
 

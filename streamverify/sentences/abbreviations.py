@@ -59,6 +59,15 @@ _LARGER_UNITS = _words("d ft h hr hrs lb lbs yd yds yr yrs")
 # Nor when a letter or a Roman numeral follows.
 _LETTERED = _words("App Appx Art Bd Ch Chap Ex Pt Sec Sect Tab Vol Vols")
 _NUMERAL = re.compile(r"[A-Z]|[IVXLC]+")
+# What these close may be a sentence; a day, a month or a place's time tells that they only close a time.
+_CLOSING = _words("a.m p.m etc")
+_CARRIED_ON = _words(
+    "Monday Tuesday Wednesday Thursday Friday Saturday Sunday Mondays Tuesdays Wednesdays Thursdays Fridays"
+    " Saturdays Sundays Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun January February March April May June"
+    " July August September October November December Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec"
+    " Eastern Pacific Central Mountain Atlantic Alaska Hawaii Greenwich Zulu Standard Daylight Local Today"
+    " Tonight Tomorrow Yesterday"
+)
 _STARTERS = _words("I I'd I'll I'm I've I’d I’ll I’m I’ve Overall")
 
 
@@ -104,7 +113,8 @@ class Abbreviations:
             return True
         if bracketed or not (figure or char.isalpha()):
             return False
-        return self._splits_before(word, char if figure else view.text[first : view.skip(_WORD, first)])
+        after = char if figure else view.text[first : view.skip(_WORD, first)]
+        return self._splits_before(word, after)
 
     @property
     def _english(self) -> bool:
@@ -132,6 +142,8 @@ class Abbreviations:
         if len(word) == 1 and word.isalpha() and word != "p":
             # sentencex never ends a sentence on some single letters, not even before “The”.
             return self._splits("etc", after)
+        if self._english and word.casefold() in _CLOSING and after[:1].isupper() and not after.isupper():
+            return after not in _CARRIED_ON  # in capitals it is a time zone: `EST`
         return after in _STARTERS or self._splits(word, after)
 
     def _splits(self, word: str, after: str) -> bool:

@@ -9,7 +9,9 @@ Rules that differ from CommonMark, because an answer is judged sentence by sente
 * A line that only consists of bold text is a heading; a bold lead-in (`**Cost:** …`) opens a block.
 * An unindented line after a list item opens a paragraph unless it begins in lower case; so does a line
   without `>` after a block quote.
-* `(a)`, `a)`, `•`, an emoji and `[1] Title` open list items.
+* `(a)`, `a)`, `a.`, `•`, `–`, `→`, `①`, `1:`, `1 -`, the number of a section (`1.1`, `2.3.1.`), an emoji and
+  `[1] Title` open list items. A dash in front of a lower-case word does within a list only, and not behind a
+  quotation, whose speaker it names.
 * A table is one sentence a row, so that one wrong figure does not condemn the table and a verdict need
   not wait for its end; the delimiter row belongs to the row of column names above it.
 
@@ -22,7 +24,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from streamverify.sentences.lookahead import Construct
-from streamverify.text.list_marks import EMOJI, KEYCAP, LETTERS, SIGNS
+from streamverify.text.list_marks import CIRCLED, EMOJI, KEYCAP, LETTERS, SECTION, SIGNS
 from streamverify.types import SentenceKind
 
 if TYPE_CHECKING:
@@ -38,17 +40,22 @@ _LINE_END = r"(?=[\r\n]|\Z)"
 _MARKER = rf"""
       (?P<backticks>`{{3,}}) [^`\r\n]* {_LINE_END}
     | (?P<tildes>~{{3,}}) [^\r\n]* {_LINE_END}
-    | (?P<bullet>[-+*] (?=\s|\Z) | [{SIGNS}]) [ \t]*
+    | (?P<bullet>[-+*→·] (?=\s|\Z) | [{SIGNS}]) [ \t]*
+    | (?P<dash>[–—]) [ \t]+
+    | (?P<section>{SECTION}) [ \t]+ (?=\S)
     | (?P<number>[0-9]{{1,3}}) [.)] (?=\s|\Z) [ \t]*
+    | (?P<counted>[0-9]{{1,3}}) (?: : | [ \t] [-–—]) [ \t]+ (?=[^\W\d_]|\*\*)
+    | (?P<dotted>{LETTERS}) \. (?=\s|\Z) [ \t]*
     | (?P<letter>{LETTERS}) \) (?=\s|\Z) [ \t]*
     | \( (?P<bracketed>[0-9]{{1,3}} | {LETTERS}) \) (?=\s|\Z) [ \t]*
 """
 _PART_OF_MARKER = rf"""
       `{{1,2}} | `{{3,}} [^`\r\n]*
     | ~{{1,2}} | ~{{3,}} [^\r\n]*
-    | [-+*{SIGNS}] [ \t]*
-    | [0-9]{{1,3}} (?:[.)] [ \t]*)?
-    | (?:{LETTERS}) (?:\) [ \t]*)?
+    | [-+*→·–—{SIGNS}] [ \t]*
+    | [0-9]{{1,3}} (?: (?:[.):] | [ \t] [-–—]?) [ \t]* \*? )?
+    | [0-9]{{1,2}} (?: \.[0-9]{{1,2}} ){{0,5}} \.? [ \t]* (?:(?<=[ \t])[A-Z][a-z]{{0,8}})?
+    | (?:{LETTERS}) (?:[.)] [ \t]*)?
     | \( (?:[0-9]{{0,3}} | {LETTERS}) (?:\) [ \t]*)?
 """
 _NESTED = Construct(
@@ -64,7 +71,7 @@ _OPENING = Construct(
         | (?P<title>\*\* (?=[^*\s]) [^*\r\n]{{0,79}} [^*\r\n.!?…。！？] \*\* :? [ \t]* {_LINE_END})
         | (?P<lead>\*\* (?=[^*\s]) (?: [^*\r\n]{{0,79}} [:.] \*\* | [^*\r\n]{{1,80}} \*\* [ \t]? [:–—] ))
         | (?P<table>\|)
-        | (?P<emoji>[{EMOJI}]+ | {KEYCAP}) [ \t]*
+        | (?P<emoji>[{EMOJI}]+ | {KEYCAP} | {CIRCLED}) [ \t]*
         | (?P<quote>>)
         """,
         re.VERBOSE,
@@ -109,6 +116,12 @@ class Block(NamedTuple):
 
 _ITEM = Block(SentenceKind.LIST_ITEM, listed=True)
 _FIRST = frozenset({"1", "a", "i"})  # a list inside a paragraph begins with one of these
+LABEL = Construct(
+    whole=re.compile(r"(?:[^\W_a-z][^\s:|*`]{0,30}(?: [^\s:|*`]{1,30}){0,4}|[a-z][\w-]{0,30}):[ \t]+(?=\S)"),
+    part=re.compile(r"(?:[^\W_][^\s:|*`]{0,30}(?: [^\s:|*`]{1,30}){0,4}(?: [^\s:|*`]{0,30})?(?::[ \t]*)?)?"),
+)
+"""What a line begins with that says `Label: value`; a label in lower case is one word."""
+_FIRST_SECTION = re.compile(r"1(?:\.1)+\.?")
 _FENCES = ("backticks", "tildes")
 _UNDERLINES = ({"="}, {"-"})
 
@@ -145,7 +158,13 @@ def first_line(view: Lookahead, at: int, before: Block) -> Line:
 
 
 def next_line(
-    view: Lookahead, at: int, block: Block, *, invited: bool = False, underlines: bool = False
+    view: Lookahead,
+    at: int,
+    block: Block,
+    *,
+    invited: bool = False,
+    underlines: bool = False,
+    spoken: bool = False,
 ) -> Line | None:
     """The line after the line break in the blanks at `at`; None where nothing but blanks follows.
 
@@ -155,6 +174,7 @@ def next_line(
         block: The block before the line break.
         invited: The text before ends in a colon, so any list may follow.
         underlines: The text before is one line that `===` or `---` below it makes a heading.
+        spoken: The text before closes a quotation, so a dash may name who said it.
 
     Raises:
         Undecided: the characters that decide have not come yet.
@@ -168,7 +188,7 @@ def next_line(
     if breaks > 1 or block.one_line or block.quoted != quoted:
         before = block if breaks == 1 else Block(listed=block.listed)
         return Line(start, start, before._replace(unread=True), opens=True)
-    if opening := _opening(view, content, block, fresh=invited, quoted=quoted):
+    if opening := _opening(view, content, block, fresh=invited, quoted=quoted, spoken=spoken):
         opened, end = opening
         underline = underlines and set(view.text[content:end].strip()) in _UNDERLINES
         return Line(start, end, opened, opens=not underline)
@@ -188,7 +208,7 @@ def _gap(view: Lookahead, at: int, *, quoted: bool) -> tuple[int, int, int]:
 
 
 def _opening(
-    view: Lookahead, at: int, before: Block, *, fresh: bool, quoted: bool
+    view: Lookahead, at: int, before: Block, *, fresh: bool, quoted: bool, spoken: bool = False
 ) -> tuple[Block, int] | None:
     """The block that the markers at `at` open, and where its text begins; None for plain text."""
     found = view.match(_OPENING, at)
@@ -210,13 +230,32 @@ def _opening(
             opened, end = Block(listed=before.listed), at
         case "reference" | "emoji":
             opened = _ITEM
-        case "bullet":
-            opened, end = _nested(view, end, quoted=quoted)
-        case "number" | "letter" | "bracketed" if fresh or before.listed or found[marker] in _FIRST:
+        case _ if _opens_item(view, found, before, fresh=fresh, spoken=spoken):
             opened, end = _nested(view, end, quoted=quoted)
         case _:
             return None
     return _within(opened, quoted=quoted), end
+
+
+def _opens_item(view: Lookahead, found: re.Match[str], before: Block, *, fresh: bool, spoken: bool) -> bool:
+    """Whether a bullet, a number or a letter opens an item here; within a list each of them does.
+
+    Elsewhere a number may be part of what is said, and at the start of a paragraph `p. 12` or `5 - 3` may be.
+    """
+    marker = found.lastgroup or ""
+    match marker:
+        case "bullet":
+            return True
+        case "dash":
+            return before.listed or (not spoken and (fresh or not view.char(found.end()).islower()))
+        case "number" | "letter" | "bracketed":
+            return fresh or before.listed or found[marker] in _FIRST
+        case "counted" | "dotted":
+            return before.listed or found[marker] in _FIRST
+        case "section":
+            return fresh or before.listed or _FIRST_SECTION.fullmatch(found[marker]) is not None
+        case _:
+            return False
 
 
 def _nested(view: Lookahead, at: int, *, quoted: bool) -> tuple[Block, int]:

@@ -3,6 +3,7 @@
     piece ─▶ feed ─▶ [line break] what does the next line open?   blocks.py
                      [stop]       does it end its sentence?       stops.py
                      [bracket]    where does it close?            brackets.py
+                     [tag]        does it end a block of HTML?    trailing.py
                      ─▶ closed sentences;  flush ─▶ the tail
 
 Three laws hold for every text and every way of cutting it into pieces. Joining the sentences gives the
@@ -25,13 +26,15 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from streamverify.errors import PieceError, StreamStateError, UsageError
 from streamverify.sentences.abbreviations import Abbreviations
-from streamverify.sentences.blocks import BLANKS, Block, Line, first_line, next_line
+from streamverify.sentences.blocks import BLANKS, LABEL, Block, Line, first_line, next_line
 from streamverify.sentences.brackets import OPENERS, closing
 from streamverify.sentences.lookahead import Lookahead, Undecided
 from streamverify.sentences.stops import Stops
 from streamverify.sentences.trailing import (
+    BLOCK_END,
     CLOSING,
     HARD_STOPS,
+    QUOTES,
     SOFT_STOPS,
     STOPS,
     SUPERSCRIPTS,
@@ -47,7 +50,7 @@ _LOOK_AHEAD = 1000
 """Characters behind the longest allowed sentence that may decide where it ends."""
 _SHORTEST_LIMIT = 16
 
-_EVENT = re.compile(rf"[\r\n{HARD_STOPS}{re.escape(OPENERS)}]|[{SOFT_STOPS}](?![^\W_{SUPERSCRIPTS}])")
+_EVENT = re.compile(rf"[\r\n<{HARD_STOPS}{re.escape(OPENERS)}]|[{SOFT_STOPS}](?![^\W_{SUPERSCRIPTS}])")
 _LINE_BREAK = re.compile(r"[\r\n]")
 _INLINE_BLANKS = re.compile(r"[ \t]*")
 _FENCES = {"`": re.compile(r"`*"), "~": re.compile(r"~*")}
@@ -237,6 +240,8 @@ class SentenceSegmenter:
             return self._read_break(view, start, at, block)
         if char in STOPS:
             return self._read_stop(view, start, at, block)
+        if char == "<":
+            return self._read_tag(view, at, block)
         return self._read_opener(view, start, at, block)
 
     def _read_break(self, view: Lookahead, start: int, at: int, block: Block) -> _Step:
@@ -244,13 +249,26 @@ class SentenceSegmenter:
         text = view.text
         invited = text[max(start, at - 16) : at].rstrip(" \t*_").endswith((":", "："))
         line = next_line(
-            view, at, block, invited=invited, underlines=self._may_be_title(text, start, at, block)
+            view,
+            at,
+            block,
+            invited=invited,
+            underlines=self._may_be_title(text, start, at, block),
+            spoken=at > start and text[at - 1] in QUOTES,
         )
         if line is None:
             return _Step(view.end, block, view.end)
         if line.opens or (invited and not view.char(line.content).islower()):
             return _Step(line.content, line.block, line.start)
+        if self._labelled(view, start, at) and view.match(LABEL, line.content):
+            return _Step(line.content, line.block, line.start)
         return _Step(line.content, line.block)
+
+    def _labelled(self, view: Lookahead, start: int, at: int) -> bool:
+        """Whether the open sentence is a line `Label: value`, which one of its like does not carry on."""
+        first = BLANKS.match(view.text, start, at)
+        label = LABEL.whole.match(view.text, first.end() if first else start, at)
+        return self._line_start and label is not None
 
     def _may_be_title(self, text: str, start: int, end: int, block: Block) -> bool:
         if block.kind is not SentenceKind.PROSE or not self._line_start or end - start > _LONGEST_TITLE:
@@ -266,14 +284,28 @@ class SentenceSegmenter:
         blank = not char or char.isspace()
         if not (blank or stop.hard or (stop.marked and char.isupper())):
             return on
-        line, marked = _behind(view, stop.tail, block), stop.marked
+        spoken = not QUOTES.isdisjoint(view.text[stop.end : stop.tail])
+        line, marked = _behind(view, stop.tail, block, spoken=spoken), stop.marked
         if line and not line.opens and (marks := trailing_marks(view, line.content)):
-            line, marked = _behind(view, marks, block), True
+            line, marked = _behind(view, marks, block, spoken=spoken), True
         if line is None:
             return _Step(view.end, block, view.end)
         if line.opens or self._stops.ends_sentence(view, start, stop, line.content, marked=marked):
             return _Step(line.content, line.block, line.start)
         return on
+
+    def _read_tag(self, view: Lookahead, at: int, block: Block) -> _Step:
+        """A tag of HTML; one that ends a block ends the sentence, which then is markup and all behind it."""
+        tag, end = view.match(BLOCK_END, at), at
+        while tag:
+            end = tag.end()
+            behind = view.skip(BLANKS, end)
+            tag = view.match(BLOCK_END, behind) if not _LINE_BREAK.search(view.text, end, behind) else None
+            end = tag.end() if tag else end
+        if end == at:
+            return _Step(at + 1, block)
+        line = _behind(view, end, block)
+        return _Step(line.content, line.block, line.start) if line else _Step(view.end, block, view.end)
 
     def _read_opener(self, view: Lookahead, start: int, at: int, block: Block) -> _Step:
         """A bracket, a quote or inline code: when it closes soon, the text in it stays together."""
@@ -303,11 +335,11 @@ def segment(text: str | Iterable[str], *, language: str = "en", max_chars: int =
     return [sentence for piece in pieces for sentence in segmenter.feed(piece)] + segmenter.flush()
 
 
-def _behind(view: Lookahead, at: int, block: Block) -> Line | None:
+def _behind(view: Lookahead, at: int, block: Block, *, spoken: bool = False) -> Line | None:
     """What follows the blanks at `at`, on the same line or on a later one; None where nothing does."""
     follows = view.skip(BLANKS, at)
     if _LINE_BREAK.search(view.text, at, follows):
-        return next_line(view, at, block)
+        return next_line(view, at, block, spoken=spoken)
     return Line(follows, follows, block, opens=False) if view.char(follows) else None
 
 

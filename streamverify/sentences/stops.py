@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from streamverify.sentences.lookahead import Construct, Lookahead
-from streamverify.sentences.trailing import RUNS_ON, STOPS, Stop
+from streamverify.sentences.trailing import QUOTES, RUNS_ON, STOPS, Stop
 
 if TYPE_CHECKING:
     from streamverify.sentences.abbreviations import Abbreviations
@@ -23,7 +23,8 @@ _LEAD = re.compile(r"(?:[^\w\s]|_){0,8}")
 _TAG = Construct(whole=re.compile(r"<[^<>\r\n]{1,160}>"), part=re.compile(r"(?:<[^<>\r\n]{0,160})?"))
 _HAS_WORD = re.compile(r"[^\W_]")
 _ENUMERATOR = re.compile(
-    r"\W*(?:[0-9]{1,3}|[A-Za-z]|[ivxIVX]{1,4})|.*(?::\s+\(?1|;\s+\(?[0-9]{1,2})", re.DOTALL
+    r"\W*(?:[0-9]{1,3}|[1-9][0-9]?(?:\.[1-9][0-9]?){1,4}|[A-Za-z]|[ivxIVX]{1,4})|.*(?::\s+\(?1|;\s+\(?[0-9]{1,2})",
+    re.DOTALL,
 )
 _TOKEN = re.compile(r"\S{0,60}")
 _IDENTIFIER = re.compile(r"[a-z][a-z0-9-]*(?:_\w|[A-Z]|\.\w\w|/\w|@\w|\(|://)")
@@ -32,7 +33,6 @@ _LONGEST_WORD = 64
 
 _MARK_UP = frozenset("`*_.@#$/~\\")  # code, emphasis and paths may begin a sentence in lower case
 _DASHES = frozenset("—–-")
-_QUOTES = frozenset("\"'”’»›“‘«")
 _QUOTATIVE = frozenset("とっを")  # `「…。」と言った`: what is said, not its end
 
 
@@ -92,7 +92,7 @@ def _goes_on(view: Lookahead, stop: Stop, follows: int) -> bool:
     if stop.hard:
         figures = follows == stop.end and char.isdigit() and view.text[stop.start - 1 : stop.start].isdigit()
         return figures or (closers[-1:] in ("」", "』") and char in _QUOTATIVE)
-    return char in _DASHES and not _QUOTES.isdisjoint(closers)  # `“It works.” — Smith`
+    return char in _DASHES and not QUOTES.isdisjoint(closers)  # `“It works.” — Smith`
 
 
 def _is_name(view: Lookahead, at: int) -> bool:

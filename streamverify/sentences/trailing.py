@@ -24,6 +24,9 @@ HARD_STOPS = "。！？｡．।॥؟۔։።፧។៕။"
 CLOSING = "\"'”’»›)]}）」』】〉》〕］*_~`“‘«"
 """What may stand behind a stop and belong to it."""
 
+QUOTES = frozenset("\"'”’»›“‘«")
+"""Of these, what closes what somebody said."""
+
 STOPS = frozenset(SOFT_STOPS + HARD_STOPS)
 RUNS_ON = frozenset(",;:)]}%，、；：」』")
 """What cannot begin a sentence."""
@@ -53,19 +56,31 @@ _MARKS = {
         whole=re.compile(r"\((?P<inner>(?:[^()\r\n]|\([^()\r\n]{0,200}\)){1,160})\)"),
         part=re.compile(r"(?:\((?:[^()\r\n]|\([^()\r\n]{0,200}\)){0,160}(?:\([^()\r\n]{0,200})?)?"),
     ),
+    "\\": Construct(
+        whole=re.compile(r"\\cite[a-z]{0,8}\*?(?:\[[^\[\]\r\n]{0,80}\]){0,2}\{[^{}\r\n]{1,160}\}"),
+        part=re.compile(
+            r"(?:\\(?:c(?:i(?:t(?:e[a-z]{0,8}\*?(?:\[[^\[\]\r\n]{0,80}\]){0,2}"
+            r"(?:\[[^\[\]\r\n]{0,80}|\{[^{}\r\n]{0,160})?)?)?)?)?)?"
+        ),
+    ),
     "<": Construct(
         whole=re.compile(
-            r"</[A-Za-z]{1,12}>|<br ?/?>"
+            r"</[A-Za-z]{1,12}>|<br ?/?>|<https?://[^<>\s]{1,160}>"
             r"|<(?P<tag>cite|citation|sup|ref|source|footnote)\b[^<>\r\n]{0,160}(?P<end>/?>)"
             r"(?P<full>(?P<inner>[\w\[\],;:.†#^/-]{1,40})</(?P=tag)>)?"
         ),
         part=re.compile(
-            r"(?:</?[A-Za-z]{0,12}|<br ?/?"
+            r"(?:</?[A-Za-z]{0,12}|<br ?/?|<https?:(?:/(?:/[^<>\s]{0,160})?)?"
             r"|<(?:cite|citation|sup|ref|source|footnote)\b[^<>\r\n]{0,160}"
             r"(?:>(?:[\w\[\],;:.†#^/-]{1,40}(?:<(?:/[a-z]{0,8})?)?)?)?)?"
         ),
     ),
 }
+BLOCK_END = Construct(
+    whole=re.compile(r"</(?:p|li|ul|ol|dl|d[dt]|div|tr|table|blockquote|h[1-6]) ?>|<br ?/?>", re.IGNORECASE),
+    part=re.compile(r"(?:<(?:/[a-z0-9]{0,10} ?|b(?:r ?/?)?)?)?", re.IGNORECASE),
+)
+"""A tag of HTML behind which another block begins, or another line."""
 _SUPERSCRIPT_RUN = re.compile(rf"[{SUPERSCRIPTS}]+")
 _NUMBERING = re.compile(r"[0-9]{1,3}|[A-Za-z]|[ivxIVX]+")
 _CITES = re.compile(r"[\d^@†]|sources?\b|refs?\b", re.IGNORECASE)

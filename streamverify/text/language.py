@@ -25,6 +25,16 @@ _SCRIPTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("te", re.compile("[\u0c00-\u0c7f]")),
     ("ka", re.compile("[\u10a0-\u10ff]")),
     ("hy", re.compile("[\u0530-\u058f]")),
+    ("pa", re.compile("[\u0a00-\u0a7f]")),
+    ("gu", re.compile("[\u0a80-\u0aff]")),
+    ("or", re.compile("[\u0b00-\u0b7f]")),
+    ("kn", re.compile("[\u0c80-\u0cff]")),
+    ("ml", re.compile("[\u0d00-\u0d7f]")),
+    ("si", re.compile("[\u0d80-\u0dff]")),
+    ("lo", re.compile("[\u0e80-\u0eff]")),
+    ("my", re.compile("[\u1000-\u109f]")),
+    ("am", re.compile("[\u1200-\u137f]")),
+    ("km", re.compile("[\u1780-\u17ff]")),
 )
 """Languages by script; the commonest one stands for those that share it, narrowed by `_LETTERS`."""
 
@@ -170,6 +180,12 @@ _NOT_PROSE = re.compile(
     r"`[^`]*`|https?://\S+|(?<!\S)[^\s@]++@\S+|\b\w*[_/\\]\w+\b|\[[^\]]{0,12}\]|[\"“«„][^\"”»“]{0,200}[\"”»“]"
 )
 _WORDS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_EXCLAIMED = re.compile(r"\W{0,4}[¡¿][^¡¿!?]{1,80}[!?]{1,4}\W{0,4}")
+"""An exclamation or a question that is opened too, as Spanish does."""
+_IDEOGRAPHS = frozenset({"zh", "ja", "ko"})
+"""Of one character of these a word can be made."""
+_FEWEST = {"el": 3}
+"""Letters in a row that are a word where a text has no other script; two unless said. `αβ` is a formula."""
 _LEAST_HITS = 3
 _LEAST_SHARE = 0.25
 """Share of the words that must be a language's function words; running prose has 0.35 to 0.55."""
@@ -195,6 +211,8 @@ def detect(text: str, *, before: str = "") -> str | None:
     if not letters:
         return None
     found = _by_script(prose, letters) or _by_words(prose) or _by_few_words(prose)
+    if found is None and _EXCLAIMED.fullmatch(prose.strip()) and not _has_english(prose):
+        return "es"
     if found is None and before and not _has_english(prose):
         found = _by_words(_NOT_PROSE.sub(" ", before))
         return None if found == "en" else found
@@ -271,13 +289,20 @@ def _by_script(prose: str, letters: int) -> str | None:
     counts = {language: len(pattern.findall(prose)) for language, pattern in _SCRIPTS}
     counts["ja"] += counts["zh"] if counts["ja"] > 1 else 0
     language, count = max(counts.items(), key=lambda entry: entry[1])
-    least = 2 if language in {"zh", "ja", "ko"} else 4
-    if count < least or count * 2 <= letters:
+    least = 2 if language in _IDEOGRAPHS else 4
+    alone = count >= letters and _is_word(language, prose)  # one word, but no letter of another script
+    if not alone and (count < least or count * 2 <= letters):
         return None
     for script, narrower, pattern in _LETTERS:
         if script == language and pattern.search(prose):
             return narrower
     return language
+
+
+def _is_word(language: str, prose: str) -> bool:
+    """Whether a text that has only this language's script has a word in it, and not just symbols."""
+    fewest = 1 if language in _IDEOGRAPHS else _FEWEST.get(language, 2)
+    return any(len(word) >= fewest for word in _WORDS.findall(prose))
 
 
 def _by_words(prose: str) -> str | None:

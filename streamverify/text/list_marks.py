@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-STROKES = "-+*–"
+STROKES = "-+*–—→·"
 """Bullets that need a blank behind them: each has another meaning without one."""
 SIGNS = "•◦▪‣●▸►"
 """Bullets that are nothing else."""
@@ -21,14 +21,25 @@ TICKS = "☐☑☒✅✓✔✗✘✖❌❎➔➜➡➤▶►👉🔹🔸🔷🔶
 """Emoji that mark items. Any other, in front of a sentence, may be part of what it says: "🙂 wrong."."""
 KEYCAP = "[0-9]\ufe0f?\u20e3"
 """A digit in a frame."""
+CIRCLED = "[①-⑳]"
+"""A number in a circle."""
 LETTERS = "[a-z]|[ivx]{2,5}"
 """What numbers the items of a list with letters."""
+_COUNTED = (
+    "M(?:illi|io|rd|bps|eter)|B(?:illi|ps)|Trilli|Thousand|Hundred|Euro|Percent|Prozent|Uhr|Tag|Jahr|Stunde|Minute|Liter"
+    "|Grad|Kilo|Zenti|Times"
+)
+SECTION = rf"[1-9]\d?(?:\.[1-9]\d?){{1,4}}(?:\.|(?=[ \t]+(?!{_COUNTED})[A-Z][a-z]))"
+"""The number of a section, `1.1.` or `2.3.1`; without its own stop only before a word with a capital that
+does not say what is counted, as in `1.5 Million`."""
 
 _BLANK = r"[^\S\r\n]"
 _BULLET = rf"(?:[{re.escape(STROKES)}](?={_BLANK})|[{SIGNS}]|[{EMOJI}]++)"
 _NUMBER = (
-    rf"(?:(?:\d{{1,3}}[.)]|\(\d{{1,3}}\)|(?:{LETTERS})\)|\((?:{LETTERS})\)){_BLANK}++(?=\S)"
-    rf"|{KEYCAP}{_BLANK}*+(?=\S)|(?:[a-z]\.|[A-Z]\)){_BLANK}++(?=[A-Z]))"
+    rf"(?:(?:\d{{1,3}}[.)]|\(\d{{1,3}}\)|(?:{LETTERS})\)|\((?:{LETTERS})\)|{SECTION}){_BLANK}++(?=\S)"
+    rf"|\d{{1,3}}(?::|{_BLANK}[-–—]){_BLANK}++(?=[^\W\d_])"
+    rf"|(?:{KEYCAP}|{CIRCLED}){_BLANK}*+(?=\S)|(?:[a-z]\.|[A-Z]\)){_BLANK}++(?=[A-Z])"
+    rf"|[a-d]\.{_BLANK}++(?=[a-z]{{3}}))"
 )
 _UNNUMBERED = re.compile(
     rf"\s*+(?:(?:>|\#{{1,6}}(?={_BLANK})|(?P<bullet>{_BULLET}))\s*+)*+(?(bullet)(?:\[[ xX]\]{_BLANK}++)?)"

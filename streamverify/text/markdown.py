@@ -80,7 +80,9 @@ INLINE: dict[str, re.Pattern[str]] = {
     "em": re.compile(r"(?<![\w*])\*(?![\s*])([^*\n]+?)(?<!\s)\*(?![\w*])"),
     "em, underlined": re.compile(r"(?<![\w_])_(?![\s_])([^_\n]+?)(?<!\s)_(?![\w_])"),
     "del": re.compile(r"~~([^~\n]+?)~~"),
-    "tag": re.compile(r"</?(?:b|i|em|strong|u|sup|sub|code|span|p|br)\s*/?>()", re.IGNORECASE),
+    "tag": re.compile(
+        r"</?(?:b|i|em|strong|u|sup|sub|code|span|p|br|li|ul|ol|div|h[1-6])\s*/?>()", re.IGNORECASE
+    ),
     "stray": re.compile(r"\*\*()"),
 }
 """What sets type inside a line, in the order of reading; group 1 stays, all else of a match goes."""

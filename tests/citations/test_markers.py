@@ -29,7 +29,7 @@ PASSAGES = (
         {"authors": ["Lee, Kim", "Osei, Yaw"], "date": "2020-03-01", "file": "a/travel.pdf"},
     ),
     Passage("p4", "text", "Annual Report (2022)", {"author": "Kim"}),
-    Passage("p5", "text", "Annual Report (2023)"),
+    Passage("p5", "It lies beside Document 4.", "Annual Report (2023)"),
 )
 KNOWN = Resolver(PASSAGES)
 
@@ -59,7 +59,9 @@ def test_the_table_is_long_enough():
 
 marker_texts = st.sampled_from(
     ["[1]", "[1, 3]", "[1-3]", "[^2]", "[p1]", "[kb-7]", "(Leave Manual, 2023)", "(Smith et al., 2021)",
-     "【4†source】", "¹", "[2](https://a.org)", '<cite id="p1">', "<sup>3</sup>", "[Source 2]", r"\[2\]"]
+     "【4†source】", "¹", "[2](https://a.org)", "[web:2]", r"\cite{p1}", "[2: Probation Policy]",
+     "(Source: travel.pdf)", "<https://example.org/leave>", '<cite id="p1">', "<sup>3</sup>",
+     "[Source 2]", r"\[2\]"]
 )  # fmt: skip
 noise = st.text(alphabet="ab .,([])【】<>`$\\^¹²-–:;/\n012'\"†=x", max_size=40)
 prose = st.text(alphabet="abcdefghij klm.,é中 ", max_size=20)
@@ -129,7 +131,8 @@ def test_markers_behind_the_stop_stay_with_their_sentence(markers):
     ["[", "]", "(", "[1", "[1]", "[[1]", "(a", "(a(b)", "【", "【1†", "`", "`a``", "<cite", "<cite id=1>",
      "<code>", "$a", "\\[", "\\(", "¹", "¹⁻", "[a](", "[a](b(", "[1](x", "https://a", "Smith et al. (2021",
      "(A, ", "(A and B, 2020; ", "\n[1]: x", "```\n", "~~~", "[1, ", "[Doc 1, ", "x[1][", "([1, 2]", "A b-",
-     "[p1, kb-7, "],
+     "[p1, kb-7, ", r"\cite", r"\cite[", r"\cite{a", "[Source 1, ", "(a.", "<https://", "Source 1 ",
+     "Sources: ", "1, 2 and "],
 )  # fmt: skip
 def test_hostile_text_is_read_in_one_pass(piece):
     find_markers(piece * (30_000 // len(piece)), known=KNOWN)
@@ -171,6 +174,8 @@ def test_the_words_a_marker_covers_are_told():
         ("It grew <cite>1</cite>.", "It grew ."),
         ("See [the manual](https://example.org/leave).", "See the manual."),
         ("Smith et al. (2021) say so.", "Smith et al.  say so."),
+        ("Per Document 2: It grew.", " It grew."),
+        ("According to Source 1, it grew.", "According to , it grew."),
     ],
 )
 def test_without_a_markers_markup_the_prose_is_left(text, expected):

@@ -306,8 +306,9 @@ def test_an_answer_is_given_exactly_once(
 def test_an_answer_in_place_of_its_file_is_told_the_other_option(
     passages: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["check", "-p", passages, "-a", TRUE]) == 2
-    assert "--answer-text takes the text" in capsys.readouterr().err
+    for given in (TRUE, ""):
+        assert main(["check", "-p", passages, "-a", given]) == 2
+        assert "--answer-text takes the text" in capsys.readouterr().err
 
 
 def test_a_policy_that_is_none_is_answered_with_the_choices(

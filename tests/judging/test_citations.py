@@ -108,6 +108,12 @@ def test_what_cannot_be_checked_within_a_paragraph_cannot_be_required():
         CitationOptions(scope="paragraph", require="claims")
 
 
+@pytest.mark.parametrize("name", ["require", "numbering", "scope", "style", "place"])
+def test_a_word_that_no_option_has_is_refused_with_those_it_has(name):
+    with pytest.raises(UsageError, match=rf"CitationOptions: {name} must be '.*' or '.*', not 'zz'"):
+        CitationOptions(**{name: "zz"})
+
+
 async def test_figures_of_the_report_follow_the_findings():
     report = await report_on(
         "The mill is old [1]. The dam is big [1]. The road is long [9].", require="claims"
@@ -134,6 +140,7 @@ async def test_a_fabricated_marker_is_taken_out_alone():
         ('<cite id="p9">The mill is old</cite>.', "The mill is old."),
         ("The mill is old [1, 9].", "The mill is old [1, 9]."),  # it names a passage too
         ("The mill is old [1][9].", "The mill is old [1]."),
+        ("According to Source 9, the mill is old.", "According to Source 9, the mill is old."),
     ],
 )
 async def test_a_fabricated_marker_leaves_no_tag_and_takes_no_other_along(answer, released):

@@ -30,7 +30,13 @@ def test_a_word_or_a_figure_is_enough_to_be_checked(text):
 
 @pytest.mark.parametrize(
     "answer",
-    ["La tour mesure 330 mètres.", "Der Turm ist 330 Meter hoch.", "La torre mide 330 metros."],
+    [
+        "La tour mesure 330 mètres.",
+        "Der Turm ist 330 Meter hoch.",
+        "La torre mide 330 metros.",
+        "Да.",
+        "نعم.",
+    ],
 )
 def test_a_short_sentence_in_a_language_the_scorer_does_not_cover_is_not_judged(answer):
     sentence = last(answer)

@@ -86,6 +86,23 @@ def test_running_prose_is_told(code, text):
     assert detect(text) == code
 
 
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("ar", "نعم."), ("ru", "Да."), ("ja", "はい。"), ("zh", "是"), ("ko", "네."), ("el", "Ναι."),
+        ("he", "כן."), ("hi", "हाँ।"), ("th", "ใช่"), ("am", "አዎ።"), ("kn", "ಹೌದು."), ("ru", "**Да** [1]."),
+        ("es", "¡Hola!"), ("es", "¿Qué tal?"),
+    ],
+)  # fmt: skip
+def test_a_word_tells_its_script_where_there_is_no_other(code, text):
+    assert detect(text) == code
+
+
+@pytest.mark.parametrize("text", ["Δ", "α, β", "μ = 5", "Ω (ohm)", "5 μm", "Да is yes.", "¡Hola! sold out."])
+def test_symbols_and_words_within_english_tell_nothing(text):
+    assert detect(text) in {None, "en"}
+
+
 SHORT = {
     "de": [
         "Der Turm ist 330 Meter hoch.",

@@ -17,7 +17,8 @@ from streamverify.types import SentenceKind
 
 MARKS = [
     "- ", "* ", "+ ", "• ", "◦ ", "▪ ", "‣ ", "● ", "▸ ", "► ", "✅ ", "⚠️ ", "1. ", "2) ", "(1) ",
-    "(12) ", "a) ", "(a) ", "ii) ", "(iv) ", "1️⃣ ", "- 1. ", "  - ", "  ▪ ",
+    "(12) ", "a) ", "(a) ", "ii) ", "(iv) ", "1️⃣ ", "- 1. ", "  - ", "  ▪ ", "– ", "— ", "→ ", "· ", "① ",
+    "a. ", "1: ", "1 - ", "1 – ", "1.1 ", "1.1. ", "2.3.1 ", "2.3.1. ",
 ]  # fmt: skip
 """What opens an item for the segmenter, in front of its text."""
 QUOTED = ["> ", "> - ", "> 1. ", "> ✅ "]
@@ -55,7 +56,25 @@ def test_quote_marks_are_no_part_of_what_is_said(mark):
 
 
 @pytest.mark.parametrize(
-    "text", ["1999. It burnt.", "12.", "(1)", "a)", "3.5 m", "-5 °C", "I. Newton", "1.5) x"]
+    "text",
+    [
+        "1999. It burnt.",
+        "12.",
+        "(1)",
+        "a)",
+        "3.5 m",
+        "-5 °C",
+        "I. Newton",
+        "1.5) x",
+        "1.5 million",
+        "1.5 Million",
+        "1.05 Points",
+        "3.11 is out",
+        "1: 10",
+        "5 - 3 is 2",
+        "p. 12",
+        "–5 °C",
+    ],
 )
 def test_what_says_something_is_no_mark(text):
     assert marks_end(text) == 0
