@@ -175,13 +175,22 @@ def erase(
     by: Annotated[str | None, typer.Option("--by", help="Who does it.")] = None,
     tenant: TenantOption = "",
 ) -> None:
-    """Take texts and names out of streams: a user's, or those before a day. Figures and hashes stay."""
-    from streamverify.records import erase as take_out  # noqa: PLC0415 - an extra
+    """Take texts and names out of streams: a user's, or those before a day. Figures and hashes stay.
 
+    A user's name goes out of the judgments that they made, too.
+    """
+    from streamverify.records import erase as take_out  # noqa: PLC0415 - an extra
+    from streamverify.records.changes import erase_judge  # noqa: PLC0415 - as above
+
+    asked: dict[str, Any] = {"reason": reason, "before": moment(before), "tenant": tenant, "by": by}
     with opened(records) as database:
-        count = take_out(database, reason=reason, user=user, before=moment(before), tenant=tenant, by=by)
+        # Before the streams, so that a judge who asked nothing is told of too.
+        judged = 0 if user is None else erase_judge(database, user=user, **asked)
+        count = take_out(database, user=user, **asked)
     write(f"{count} streams lost their texts")
-    if not count:
+    if judged:
+        write(f"{judged} judgments lost the name of who made them")
+    if not count and not judged:
         complain("nothing was erased: no stream with texts is theirs or that old")
 
 

@@ -23,8 +23,9 @@ from streamverify.records.digests import digest, digest_of_rows, link
 from streamverify.records.spelling import Spelling
 
 _RETRIEVED = ("retrievals", "retrieval_items")
-_TOLD_LATER = schema.judgments.c.by.is_not(None)
-"""A judgment that somebody made later, which is an entry of its own."""
+_ERASED = schema.erased_judgments.c.judgment_id == schema.judgments.c.id
+_TOLD_LATER = schema.judgments.c.by.is_not(None) | sa.exists().where(_ERASED)
+"""A judgment that somebody made later, whose name may be gone, and which is an entry of its own."""
 
 PARTS: Mapping[str, Mapping[str, sa.ColumnElement[bool]]] = {
     "opening": {
@@ -45,7 +46,7 @@ PARTS: Mapping[str, Mapping[str, sa.ColumnElement[bool]]] = {
     },
     "judgment": {"judgments": _TOLD_LATER},
     "content": {"content": sa.true()},
-    "erasure": {"erasures": sa.true(), "erased_streams": sa.true()},
+    "erasure": {"erasures": sa.true(), "erased_streams": sa.true(), "erased_judgments": sa.true()},
     "run": {"runs": sa.true(), "run_figures": sa.true(), "run_texts": sa.true()},
 }
 """Kind of entry to its tables, and which of their rows belong to it."""

@@ -134,12 +134,15 @@ def erase(
 
     What is left are figures, labels, spans and digests; the salt of the digests goes too, so that no text
     can be told from them. Texts of documents go where `before` is given and no other stream retrieved them.
+    The name of a user goes out of judgments that they made of any stream too; the judgments stay and count.
+    Their entries keep the digests that they had with the name, which have no salt: who guesses the name and
+    can read the records can still find it confirmed.
 
     Args:
         database: of records.
         reason: why, for the record.
-        user: the streams of this requester.
-        before: the streams opened before; together with `user`, what both say.
+        user: the streams of this requester, and judgments by them.
+        before: the streams opened before; together with `user`, what both say, and judgments made before.
         tenant: whose data it is.
         by: who does it.
         at: when; now by default.
@@ -153,11 +156,8 @@ def erase(
     """
     if user is None and before is None:
         raise UsageError("name whose texts to erase, or before which moment")
-    if not reason.strip():
-        raise UsageError("say why: the reason must not be empty")
     now, count = at or datetime.now(UTC), 0
-    if before is not None and before > now:
-        raise UsageError(f"{before.isoformat()} is still to come: it would erase what is recorded until then")
+    _refuse(reason, before, now)
     streams = schema.streams
     asked = (
         sa.select(streams.c.id).where(streams.c.tenant == tenant, streams.c.salt.is_not(None)).limit(_PORTION)
@@ -166,6 +166,8 @@ def erase(
         asked = asked.where(streams.c.requester == user)
     if before is not None:
         asked = asked.where(streams.c.opened_at < before)
+    if user is not None:
+        erase_judge(database, user=user, reason=reason, before=before, tenant=tenant, by=by, at=now)
     while True:
         with database.writing() as connection:
             head = chain.head_for_appending(connection)
@@ -185,6 +187,76 @@ def erase(
             content = chain.content_digest({"erasures": [erasure], "erased_streams": erased})
             chain.append(connection, head, now, [("erasure", identity, content)])
         count += len(found)
+
+
+def erase_judge(
+    database: Database,
+    *,
+    user: str,
+    reason: str,
+    before: datetime | None = None,
+    tenant: str = "",
+    by: str | None = None,
+    at: datetime | None = None,
+) -> int:
+    """Take a user's name out of the judgments that they made, on whosever streams; `erase` does so too.
+
+    Args:
+        database: of records.
+        user: who judged.
+        reason: why, for the record.
+        before: judgments made before; all of them if None.
+        tenant: of the streams that were judged.
+        by: who does it.
+        at: when; now by default.
+
+    Returns:
+        How many judgments lost the name.
+
+    Raises:
+        UsageError: the moment is still to come, or there is no reason. Caller.
+    """
+    judgments, streams, now, count = schema.judgments, schema.streams, at or datetime.now(UTC), 0
+    _refuse(reason, before, now)
+    asked = (
+        sa.select(judgments)
+        .join(streams, streams.c.id == judgments.c.stream_id)
+        .where(streams.c.tenant == tenant, judgments.c.by == cleaned(user), judgments.c.source == "human")
+        .order_by(judgments.c.at)
+        .limit(_PORTION)
+    )
+    if before is not None:
+        asked = asked.where(judgments.c.at < before)
+    while True:
+        with database.writing() as connection:
+            head = chain.head_for_appending(connection)
+            found = connection.execute(asked).mappings().all()
+            if not found:
+                return count
+            identity = uuid.uuid4()
+            erasure = {"id": identity, "at": now, "by": by, "reason": cleaned(reason), "streams": 0}
+            erased = [
+                {
+                    "erasure_id": identity,
+                    "judgment_id": row["id"],
+                    "digest": chain.content_digest({"judgments": [{**row, "by": None}]}),
+                }
+                for row in found
+            ]
+            connection.execute(sa.insert(schema.erasures), [erasure])
+            connection.execute(sa.insert(schema.erased_judgments), erased)
+            gone = judgments.c.id.in_([row["id"] for row in found])
+            connection.execute(sa.update(judgments).where(gone).values(by=None))
+            content = chain.content_digest({"erasures": [erasure], "erased_judgments": erased})
+            chain.append(connection, head, now, [("erasure", identity, content)])
+        count += len(found)
+
+
+def _refuse(reason: str, before: datetime | None, now: datetime) -> None:
+    if not reason.strip():
+        raise UsageError("say why: the reason must not be empty")
+    if before is not None and before > now:
+        raise UsageError(f"{before.isoformat()} is still to come: it would erase what is recorded until then")
 
 
 def _take_out(connection: sa.Connection, streams: Sequence[uuid.UUID]) -> None:

@@ -13,6 +13,7 @@ Before: `writer.py` and `reader.py`. After: the database.
         ├ judgments                            by model, rule, judge or human; a later one supersedes
         └ content                              structured output of a domain
     erasures ─ erased_streams                  whose texts are gone, when and why
+        └ erased_judgments                     without the name of who judged; the digest of what is left
     runs ─ run_figures, run_texts              figures of evaluations, over all cases and of each
     entries                                    the hash chain over all of it, and the outbox of sinks
     sink_positions                             how far a sink has read the entries
@@ -20,8 +21,8 @@ Before: `writer.py` and `reader.py`. After: the database.
                                                sums, made of the rows and thrown away at will (`hours.py`)
     live_sentences                             of answers that are being written, until their end (`live.py`)
 
-Rows are added, never changed and never deleted: triggers refuse it. Only a text can go, which `erasures`
-tells. Ids of documents, accesses and chunks are digests of what they hold, so a change shows.
+Rows are added, never changed and never deleted: triggers refuse it. Only a text or a name can go, which
+`erasures` tells. Ids of documents, accesses and chunks are digests of what they hold, so a change shows.
 """
 
 from __future__ import annotations
@@ -70,6 +71,7 @@ def _kept_digest() -> sa.Column[str]:
 
 VISIBILITIES = ("public", "internal", "restricted")
 SOURCES = ("model", "rule", "judge", "human")
+KINDS = ("opening", "conclusion", "judgment", "content", "erasure", "run")
 
 
 def _words(name: str, words: tuple[str, ...]) -> sa.Enum:
@@ -308,6 +310,14 @@ erased_streams = sa.Table(
     _stream(),
 )
 
+erased_judgments = sa.Table(
+    "erased_judgments",
+    metadata,
+    sa.Column("erasure_id", sa.Uuid(), sa.ForeignKey("erasures.id"), nullable=False, index=True),
+    sa.Column("judgment_id", sa.Uuid(), sa.ForeignKey("judgments.id"), primary_key=True),
+    sa.Column("digest", Digest, nullable=False),
+)
+
 runs = sa.Table(
     "runs",
     metadata,
@@ -341,11 +351,7 @@ entries = sa.Table(
     metadata,
     sa.Column("number", Number, primary_key=True, autoincrement=False),
     sa.Column("at", Moment(), nullable=False),
-    sa.Column(
-        "kind",
-        _words("kind", ("opening", "conclusion", "judgment", "content", "erasure", "run")),
-        nullable=False,
-    ),
+    sa.Column("kind", _words("kind", KINDS), nullable=False),
     sa.Column("subject", sa.Uuid(), nullable=False, index=True),
     sa.Column("digest", Digest, nullable=False),
     sa.Column("hash", Digest, nullable=False),

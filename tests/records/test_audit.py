@@ -107,6 +107,12 @@ def test_a_judgment_an_erasure_and_a_tampered_row(audit, streams, url):
     assert audit("erase", "--before", datetime.now(UTC).isoformat(), "--reason", "90 days")[1] == [
         "0 streams lost their texts"
     ]
+    # Who judged asked nothing: their name is in the judgment alone.
+    assert audit("erase", "--user", "eve", "--reason", "request 18") == (
+        0,
+        ["0 streams lost their texts", "1 judgments lost the name of who made them"],
+        "",
+    )
     assert audit("verify", "--head", head)[0] == 0
     with Database(url) as database:
         raw(database, "UPDATE judgments SET score = 0.99 WHERE label = 'contradicted'")

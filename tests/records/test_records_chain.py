@@ -24,6 +24,7 @@ from streamverify.records import (
     schema,
     verify,
 )
+from streamverify.records.changes import erase_judge
 from streamverify.records.verifying import _Walk
 
 NO_RECORD = schema.CHANGING - {"heads"}
@@ -71,6 +72,7 @@ def filled(url):
     records = Records(url)
     _, second, _ = record(records, [ANSWER] * 3, context={"user": "u1", "roles": ["hr"], "tags": {"a": "b"}})
     judge(records.database, AUDITOR, uuid.UUID(second), 0, "incorrect", by="ann", note="no such rule")
+    judge(records.database, AUDITOR, uuid.UUID(second), 1, "correct", by="u2")
     record(records, context={"user": "u2"})
     erase(records.database, user="u2", reason="asked for it")
     figures = {"faithfulness": Aggregate(0.5, Interval(0.2, 0.8, "bca"), 9, {"no claim": 1})}
@@ -142,7 +144,7 @@ def test_a_head_kept_elsewhere_finds_a_chain_that_was_written_anew(url, tmp_path
         assert verify(records.database, head).passed
         record(records)
         assert verify(records.database, head).passed
-        record(anew, [ANSWER] * 6)
+        record(anew, [ANSWER] * 8)
         assert verify(anew.database).passed
         assert "written anew" in str(verify(anew.database, head).problems[0])
         assert "shorter" in str(verify(records.database, Head(10_000, head.hash)).problems[0])
@@ -244,6 +246,43 @@ def _of(records, user):
 
 
 @pytest.mark.slow
+def test_the_name_of_who_judged_goes_and_the_judgment_stays(url):
+    with Records(url) as records:
+        (own,) = map(uuid.UUID, record(records, context={"user": "ann.smith"}))
+        (bens,) = map(uuid.UUID, record(records, context={"user": "ben"}))
+        database = records.database
+        for stream, sentence, by in ((own, 0, "ann.smith"), (bens, 0, "ann.smith"), (bens, 1, "ben")):
+            judge(database, AUDITOR, stream, sentence, "incorrect", by=by, note="no")
+        judge(database, AUDITOR, bens, 0, "correct", by="ann.smith")
+        head = verify(database).head
+        assert erase(database, user="ann.smith", reason="request 17", by="ops") == 1
+        assert "ann.smith" not in everything(database)
+        told = verify(database, head)
+        assert told.passed, told.problems
+        reader = Reader(database, AUDITOR)
+        judged = [one for one in reader.judgments(bens) if one.source == "human"]
+        assert [(one.by, one.label, one.detail, one.current) for one in judged] == [
+            (None, "incorrect", "no", False),
+            ("ben", "incorrect", "no", True),
+            (None, "correct", None, True),
+        ]
+        # Another one of the same name later, and no name twice.
+        judge(database, AUDITOR, bens, 2, "correct", by="ann.smith")
+        assert erase_judge(database, user="ann.smith", reason="request 18") == 1
+        assert erase_judge(database, user="ann.smith", reason="request 19") == 0
+        assert verify(database).passed
+        with pytest.raises(UsageError, match="say why"):
+            erase_judge(database, user="ben", reason=" ")
+
+
+def test_a_name_that_is_gone_without_an_erasure_is_found(url):
+    with filled(url) as records:
+        table = schema.judgments
+        with records.database.writing() as connection:  # the guards let a name go
+            connection.execute(sa.update(table).where(table.c.by == "ann").values(by=None))
+        assert not verify(records.database).passed
+
+
 def test_retention_takes_the_texts_of_documents_that_only_old_streams_retrieved(url):
     with Records(url) as records:
         record(records, [ANSWER] * 2)
