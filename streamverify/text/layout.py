@@ -1,4 +1,4 @@
-"""What of a sentence is layout: blanks and list marks, which say nothing."""
+"""What of a sentence is layout: blanks, list marks and tags of blocks, which say nothing."""
 
 from __future__ import annotations
 
@@ -12,9 +12,15 @@ _MARKED = frozenset({SentenceKind.LIST_ITEM, SentenceKind.HEADING, SentenceKind.
 _SAYS = re.compile(rf"(?![{TICKS}])[{EMOJI}]")
 """An emoji that is no item's mark."""
 
+_BLOCK = "(?:p|li|ul|ol|dl|d[dt]|div|tr|td|table|blockquote|h[1-6])"
+_OPENING_TAGS = re.compile(rf"(?:<{_BLOCK}>\s*+)++", re.IGNORECASE)
+_CLOSING_TAG = re.compile(rf"</{_BLOCK} ?>|<br ?/?>", re.IGNORECASE)
+_LONGEST_TAG = 14
+"""Characters of `</blockquote >`."""
+
 
 def body(sentence: Sentence) -> Span:
-    """The sentence without its layout: leading blanks and list marks, closing blanks.
+    """The sentence without its layout: leading blanks and list marks, closing blanks, bare tags of HTML.
 
     The layout says nothing, and keeping it keeps lists and paragraphs in shape around a placeholder. A
     number is a mark only where a list may stand, in front of something, and below 1000: `1999.` is a year.
@@ -30,4 +36,20 @@ def body(sentence: Sentence) -> Span:
         elif said := _SAYS.search(text, 0, lead):
             lead = said.start()
     lead = min(lead, end)
+    if sentence.kind is not SentenceKind.CODE and (inner := _within_tags(text, lead, end)):
+        lead, end = inner
     return Span(sentence.start + lead, sentence.start + end)
+
+
+def _within_tags(text: str, start: int, end: int) -> Span | None:
+    """What stands between the tags that a text begins and ends with; None where that is nothing."""
+    opening = _OPENING_TAGS.match(text, start, end)
+    start = opening.end() if opening else start
+    while end > start and text[end - 1] == ">":
+        at = text.rfind("<", max(start, end - _LONGEST_TAG), end)
+        if at < 0 or not _CLOSING_TAG.fullmatch(text, at, end):
+            break
+        end = at
+        while end > start and text[end - 1].isspace():
+            end -= 1
+    return Span(start, end) if start < end else None

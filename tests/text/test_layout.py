@@ -13,7 +13,8 @@ from streamverify.types import Sentence, SentenceKind
 START = 7
 SAYS_NOTHING = re.compile(
     r"(?:[^\w.,;:!?\"'|`()\[\]]|[\u2776-\u2793])*(?:\[[ xX]\]\s+)?"
-    r"(?:(?:\d{1,3}[.)]|\(\d{1,3}\)|\(?(?:[A-Za-z]|[ivx]{2,5})[.)])\s+|[0-9]\ufe0f?\u20e3\s*)?"
+    r"(?:(?:\d{1,3}(?:[.):]|\s[-–—])|\(\d{1,3}\)|\(?(?:[A-Za-z]|[ivx]{2,5})[.)]|\d{1,2}(?:\.\d{1,2}){1,4}\.?)\s+"
+    r"|(?:[0-9]\ufe0f?\u20e3|[①-⑳])\s*)?"
 )
 """All that may stand before a body: blanks, marks, and one short number of a list."""
 
@@ -38,6 +39,10 @@ hostile = st.lists(
             "|",
             "`",
             "٣",
+            "①",
+            "2.3",
+            ": ",
+            " - ",
         ]
     ),
     max_size=24,
@@ -83,3 +88,22 @@ def test_in_an_answer_no_figure_of_running_prose_is_layout(text):
 def test_a_number_is_a_mark_only_where_it_numbers_something(text, kind, inside):
     sentence = Sentence(index=0, text=text, start=START, end=START + len(text), kind=kind)
     assert parts(sentence)[1] == inside
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("<p>It is tall.</p>", "It is tall."),
+        ("<ul><li>It is tall</li>\n</ul>\n", "It is tall"),
+        ("- <li> It is tall.<br /> ", "It is tall."),
+        ("It is <b>tall</b>.", "It is <b>tall</b>."),
+        ("It is <b>tall</b>", "It is <b>tall</b>"),
+        ('<p title="tall">It is.</p>', '<p title="tall">It is.'),  # what stands in a tag may say something
+        ("<p></p>", "<p></p>"),
+        ("5 > 3", "5 > 3"),
+    ],
+)
+def test_bare_tags_of_blocks_are_layout(text, said):
+    kind = SentenceKind.LIST_ITEM if text.startswith("-") else SentenceKind.PROSE
+    inside = body(Sentence(index=0, text=text, start=START, end=START + len(text), kind=kind))
+    assert said == text[inside.start - START : inside.end - START]
