@@ -18,6 +18,8 @@ from streamverify.checks import numerals
 from streamverify.checks.acronyms import in_other_forms
 from streamverify.checks.aligned import Ground, Reader, run_of
 from streamverify.checks.index import SourceIndex
+from streamverify.checks.moved import moved
+from streamverify.checks.names import names
 from streamverify.checks.negation import mismatch, statements
 from streamverify.checks.quotes import near_miss, occurs, quotations
 from streamverify.checks.quotes import plain as quoted_words
@@ -104,6 +106,12 @@ CALLS: dict[str, Callable[[str], object]] = {
     "checks.aligned.Ground": lambda text: Ground([(0, run_of(text, placed_words(text)), False)]),
     "checks.aligned.Reader": lambda text: Reader(text).around(0, 1),
     "checks.index.SourceIndex": _checked,
+    "checks.coverage.wording": lambda text: check(
+        Claim("It is tall."), SourceIndex([Passage("p1", text[:190_000])])
+    ),
+    "checks.moved.moved": lambda text: moved(
+        _CLAIM, names("Otto Falk built it."), statements(f"{_CLAIM} {text}")
+    ),
     "checks.negation.mismatch": lambda text: mismatch(_CLAIM, statements(text)),
     "checks.numerals.step_of": lambda text: numerals.step_of(_numeral(text)),
     "checks.numerals.values_of": lambda text: numerals.values_of(_numeral(text)),
@@ -182,6 +190,10 @@ CALLS: dict[str, Callable[[str], object]] = {
 """How what needs more than a text is called; also longer ways through several functions."""
 
 NOT_READERS: dict[str, str] = {
+    "checks.bounding.bounding": "looks at forty characters",
+    "checks.phones.listed": "looks for one number in texts",
+    "checks.weekdays.between": "is asked by SourceIndex for each passage",
+    "checks.weekdays.stands_for_a_day": "is asked by dates for what it found",
     "checks.coverage.covered": "takes stems",
     "checks.coverage.linked": "takes stems",
     "checks.hedges.hedged": "is asked by quantities for what it found",
