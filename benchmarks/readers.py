@@ -110,7 +110,7 @@ CALLS: dict[str, Callable[[str], object]] = {
         Claim("It is tall."), SourceIndex([Passage("p1", text[:190_000])])
     ),
     "checks.moved.moved": lambda text: moved(
-        _CLAIM, names("Otto Falk built it."), statements(f"{_CLAIM} {text}")
+        _CLAIM, names("Otto Falk built it."), [("p1", one) for one in statements(f"{_CLAIM} {text}")]
     ),
     "checks.negation.mismatch": lambda text: mismatch(_CLAIM, statements(text)),
     "checks.numerals.step_of": lambda text: numerals.step_of(_numeral(text)),

@@ -94,11 +94,6 @@ class SourceView:
         return tuple(phone for text in self.texts for phone in text.phones)
 
     @cached_property
-    def scales(self) -> frozenset[float]:
-        """What the texts say their figures are counted in."""
-        return frozenset(scale for text in self.texts for scale in text.scales)
-
-    @cached_property
     def ground(self) -> Ground:
         """Where the words of the texts stand."""
         return Ground(

@@ -2,7 +2,8 @@
 
 Most wrong names stand in the passages, of somebody else. Where the sentence that shares most with the claim
 shares nearly all but one name, has another name there, and the claim's stands elsewhere in the sources, the
-two were mixed up. A pronoun in that sentence may mean the claim's name, so it counts half.
+two were mixed up. A pronoun in that sentence, or "The company" at its beginning, may mean the claim's name:
+it counts half. Where the sentence before it has the name, nothing is said.
 
 Before: `names.py` finds the names. After: `signals.py` tells it, the judge weighs.
 """
@@ -10,7 +11,7 @@ Before: `names.py` finds the names. After: `signals.py` tells it, the judge weig
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 from streamverify.checks.names import Name, names
@@ -25,6 +26,8 @@ _FEWEST = 3
 _PRONOUN = re.compile(
     r"\b(?:he|she|it|they|him|them|his|her|its|their|this|these|who|we|our|i|my)\b", re.IGNORECASE
 )
+_DEFINITE = re.compile(r"\W*(?:The|That|Those|These|Both)\s+[\w-]*\b(?:[a-z]|[A-Z][a-z]*-)")
+"""How a sentence begins that speaks of what was named before: "The company"."""
 _SHORTEST = 3
 """Letters of a word that tells a name."""
 
@@ -47,20 +50,20 @@ class Moved(NamedTuple):
         return above / 2 if self.pronoun else above
 
 
-def moved(text: str, found: Sequence[Name], evidence: Sequence[Statement]) -> Moved | None:
+def moved(text: str, found: Sequence[Name], evidence: Sequence[tuple[Hashable, Statement]]) -> Moved | None:
     """The one name of a claim that the sentence nearest to it has another name for.
 
     Args:
         text: the claim's.
         found: its names that the sources do hold.
-        evidence: the sentences of the sources.
+        evidence: the sentences of the sources in order, each with the text it stands in.
     """
     own = Statement(text)
-    if not found or len(own.content) <= _FEWEST:
+    shared = [len(own.content & other.content) for _, other in evidence]
+    place = max(range(len(shared)), key=shared.__getitem__, default=None)
+    if place is None or not found or len(own.content) <= _FEWEST:
         return None
-    nearest = max(evidence, key=lambda other: len(own.content & other.content), default=None)
-    if nearest is None:
-        return None
+    source, nearest = evidence[place]
     theirs = fold(nearest.text)
     lost = [name for name in found if not _mentioned(name, theirs)]
     if len(lost) != 1:
@@ -70,10 +73,14 @@ def moved(text: str, found: Sequence[Name], evidence: Sequence[Statement]) -> Mo
     if len(rest) < _FEWEST or (share := len(rest & nearest.content) / len(rest)) <= LEAST:
         return None
     ours = fold(text)
-    others = [other.text for other in names(nearest.text) if not _mentioned(other, ours)]
+    before, other = evidence[place - 1] if place else (None, nearest)
+    if before == source and _mentioned(name, fold(other.text)):
+        return None  # "The company", "the plan": what the sentence before speaks of
+    others = [one.text for one in names(nearest.text) if not _mentioned(one, ours)]
     if not others:
         return None
-    return Moved(name, others[0], nearest, share, _PRONOUN.search(nearest.text) is not None)
+    stands_in = _PRONOUN.search(nearest.text) or _DEFINITE.match(nearest.text)
+    return Moved(name, others[0], nearest, share, stands_in is not None)
 
 
 def _mentioned(name: Name, folded: str) -> bool:

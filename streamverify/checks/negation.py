@@ -19,7 +19,7 @@ from streamverify.text.words import STOP_WORDS, WORD, listed, stem, stems_of, to
 
 _CUES = frozenset(
     listed("""
-    not no non never cannot nor neither none nobody nothing nowhere hardly barely scarcely rarely seldom
+    not no never cannot nor neither none nobody nothing nowhere hardly barely scarcely rarely seldom
     without
     """)
 )
@@ -64,21 +64,36 @@ succeed fail|positive negative|strong weak|stronger weaker|faster slower|longer 
 bigger smaller
 heavier lighter|warmer cooler|warmer colder|hotter colder|older younger|cheaper dearer|enable disable
 add remove
-buy sell|import export|agree disagree|support oppose|confirm deny|affirm reverse|guilty innocent|survive die
+import export|agree disagree|support oppose|confirm deny|affirm reverse|guilty innocent|survive die
 better worse|best worst|improve worsen|common rare|rarer commoner|permanent temporary|direct indirect
 active inactive
 visible invisible|known unknown|secured unsecured|fixed variable|upper lower|northern southern|eastern western
 largest smallest|oldest youngest|longest shortest|ascending descending|upheld overturned|arrive depart
-lend borrow
 profit loss|surplus deficit|employer employee|landlord tenant|buyer seller|earlier later|before after
 high low|large small|long short|old new|newer older|thick thin|deep shallow|easy difficult|easy hard
 empty full|north south|east west|north-west south-east|first last|front back|top bottom|inside outside
 major minor|primary secondary|same different|all most|all some|all half|whole part|always usually
 always sometimes|often rarely|often seldom|often never|majority minority|rise drop|climb fall|climb drop
-gain fall|raise lower|raise reduce|raise cut|lengthen shorten|widen narrow|send receive|arrival departure
+gain fall|raise lower|raise reduce|raise cut|lengthen shorten|widen narrow|arrival departure
 entry exit|weekday weekend|morning evening|morning afternoon|summer winter|spring autumn|hot cold|wet dry
 male female|man woman|men women|boy girl|father mother|son daughter|husband wife
 """
+
+
+_NO_NON = frozenset(listed("nonetheless nonsense nonstop nonchalant"))
+_LEAST_NON = 8
+"""Letters of a word that begins with "non" and negates what follows: nonprofit, and non-profit likewise."""
+_WEAKER = {
+    stem("all"): frozenset(stems_of(listed("some most half"))),
+    stem("whole"): frozenset({stem("part")}),
+}
+"""What follows from the stronger word: only the stronger one in a claim is opposed."""
+
+
+def _negates(word: str) -> bool:
+    if word in _CUES or word.endswith("n't") or word == "non":
+        return True
+    return word.startswith("non") and len(word) >= _LEAST_NON and word not in _NO_NON
 
 
 def _opposites() -> dict[str, frozenset[str]]:
@@ -115,19 +130,19 @@ class Statement:
         telling = {word for word in self._words if len(word) > 1} - STOP_WORDS
         return frozenset(stems_of(telling))
 
-    def beside(self, other: Statement) -> frozenset[str]:
-        """Its content but for words of which the other has an opposite instead."""
-        apart = {
+    def apart(self, other: Statement) -> frozenset[str]:
+        """Stems of which the other has an opposite instead: beside a negation they may say the same."""
+        theirs = frozenset(other.stems)
+        return frozenset(
             root
-            for root in self.content & _OPPOSITE_OF.keys()
-            if root not in other.content and not _OPPOSITE_OF[root].isdisjoint(other.content)
-        }
-        return self.content - apart
+            for root in _OPPOSITE_OF.keys() & self.stems
+            if root not in theirs and not _OPPOSITE_OF[root].isdisjoint(theirs)
+        )
 
     @cached_property
     def cues(self) -> tuple[int, ...]:
         """Indices of the words that negate."""
-        return tuple(place for place, word in enumerate(self._words) if word in _CUES or word.endswith("n't"))
+        return tuple(place for place, word in enumerate(self._words) if _negates(word))
 
     @cached_property
     def restricted(self) -> bool:
@@ -166,7 +181,7 @@ def mismatch(claim: str, evidence: Sequence[Statement]) -> Mismatch | None:
     nearest = max(evidence, key=lambda other: len(own.content & other.content), default=None)
     if nearest is None:
         return None
-    content = own.beside(nearest)
+    content = own.content - own.apart(nearest)
     common = content & nearest.content
     shared = len(common) / max(len(content), 1)
     least = _LEAST_WORDS if len(nearest.content) > _FEW else 2
@@ -174,7 +189,7 @@ def mismatch(claim: str, evidence: Sequence[Statement]) -> Mismatch | None:
         return None
     place = _opposed(own, nearest, common)
     opposite = place is not None
-    if place is None and not own.restricted and not nearest.restricted:
+    if place is None and not own.apart(nearest) and not own.restricted and not nearest.restricted:
         place = _negated(own, nearest, common)
     if place is None:
         return None
@@ -210,7 +225,7 @@ def _opposed(own: Statement, theirs: Statement, common: frozenset[str]) -> int |
         if root in theirs.stems:
             continue
         for opposite in _OPPOSITE_OF.get(root, ()):
-            if opposite not in theirs.stems or opposite in own.stems:
+            if opposite not in theirs.stems or opposite in own.stems or root in _WEAKER.get(opposite, ()):
                 continue
             other = theirs.stems.index(opposite)
             beside = _beside(own.stems, place, common) & _beside(theirs.stems, other, common)

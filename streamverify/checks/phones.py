@@ -22,7 +22,12 @@ _LED = re.compile(
     r"[^.\d\n]{0,24}$",
     re.IGNORECASE,
 )
-_DASHED = re.compile(r"\d{3}-\d{3,4}(?:-\d{4})?$")
+_DASHED = re.compile(r"\d{3}-\d{3}-\d{4}$")
+_DATED = re.compile(
+    r"\(?(?:1[5-9]|20)\d\d\)?[-/ \u00a0](?:1[5-9]|20)\d\d\)?$"
+    r"|\d{1,2}([./-])\d{1,2}\1\d{2,4}$|\d{4}[./-]\d\d[./-]\d\d$"
+)
+"""Spans of years and dates."""
 _GROUPED = re.compile(r"\d{1,3}(?:[ \u00a0]\d{3})+$")
 """A large number written in groups of three."""
 _DIVIDER = re.compile(r"(?<=\d)[ \u00a0()./-]{1,2}(?=\d)|\((?=\d)")
@@ -46,7 +51,7 @@ def phones(text: str) -> tuple[Phone, ...]:
     for match in _NUMBER.finditer(text):
         digits = "".join(char for char in match.group() if char.isdecimal())
         written = match.group()
-        if not _FEWEST <= len(digits) <= _MOST or _GROUPED.match(written):
+        if not _FEWEST <= len(digits) <= _MOST or _GROUPED.match(written) or _DATED.match(written):
             continue
         if (
             _SIGNED.match(written)
@@ -70,7 +75,8 @@ def listed(phone: Phone, others: Iterable[Phone], texts: Iterable[str]) -> bool:
         others: of the sources.
         texts: of the sources, `undivided`.
     """
-    return any(phone.digits in text for text in texts) or any(
+    alone = re.compile(rf"(?<!\d){phone.digits}(?!\d)")
+    return any(alone.search(text) for text in texts) or any(
         one.digits.endswith(two.digits)
         for other in others
         for one, two in ((phone, other), (other, phone))

@@ -12,13 +12,17 @@ from dataclasses import replace
 
 from streamverify.checks.quantity import Quantity
 
-_NAMES = r"(?P<{}>thousands?|millions?|billions?|mn|bn|m|k|000s?)(?![\w²³])"
-_MONEY = r"(?:[A-Z]{3}|US\$|[€$£¥])"
+_WORDS = r"(?:thousands?|millions?|billions?)"
+_SHORT = r"(?:mn|bn|m|k)(?![\w²³])"
+_MONEY = r"(?:\b(?:USD|EUR|GBP|CHF|JPY|SEK|NOK|DKK|CAD|AUD|INR|CNY)|US\$|[€$£¥])"
 _SCALE = re.compile(
-    rf"\b(?:in|of)\s+(?:{_MONEY}\s?)?(?:['’]?){_NAMES.format('stated')}"
-    rf"|{_MONEY}\s?(?:in\s+)?(?:['’]?){_NAMES.format('money')}"
-    rf"|[(|,]\s?{_NAMES.format('column')}\s?(?:[)|]|of\b)"
+    rf"\bin\s+(?:{_MONEY}\s?)?(?P<stated>{_WORDS})(?=\s*(?:of\s+(?:\w+\s+)?(?:euros?|dollars?|pounds?|crowns?|francs?|yen"
+    rf"|kron\w+|{_MONEY})|[.,;:)|]|$))"
+    rf"|{_MONEY}\s?(?:in\s+)?(?P<money>{_WORDS}|{_SHORT})"
+    rf"|[(|]\s?(?:in\s+)?(?P<column>{_WORDS})\s?[)|]",
+    re.MULTILINE,
 )
+"""Not "hundreds of millions of users", nor a bare m, which is a metre."""
 _WORTH = {"t": 1e3, "k": 1e3, "0": 1e3, "m": 1e6, "b": 1e9}
 
 

@@ -27,7 +27,7 @@ from streamverify.checks.moved import CLEAR as MOVED
 from streamverify.checks.moved import moved
 from streamverify.checks.names import Name, missing, names
 from streamverify.checks.negation import mismatch
-from streamverify.checks.numbers import allowances, rival
+from streamverify.checks.numbers import QuantityPool, allowances, rival
 from streamverify.checks.outcome import Checked, Signals
 from streamverify.checks.phones import listed, phones
 from streamverify.checks.quantities import quantities
@@ -68,12 +68,13 @@ class _Check:
         self._near = near
         self._findings: list[Finding] = []
         self._against: list[Near] = []
+        self._dialled = phones(self._text)
         self._nowhere: list[Quantity | Date] = []
         """Numbers and dates that no source holds or gives."""
 
     def run(self) -> Checked:
         found_dates = [date for date in dates(self._text) if self._own(date.start, date.end)]
-        aside = sorted((*spans(found_dates), *(Span(one.start, one.end) for one in phones(self._text))))
+        aside = sorted((*spans(found_dates), *(Span(one.start, one.end) for one in self._dialled)))
         numbers = [q for q in quantities(self._text, skip=aside) if not q.implied]
         signals: dict[str, float] = {}
         signals |= self._numbers(numbers, found_dates)
@@ -140,9 +141,12 @@ class _Check:
         }
 
     def _holds_number(self, view: SourceView, quantity: Quantity) -> bool:
-        """Whether sources hold a number, as it stands or in the scale that they count in."""
-        figures = (quantity, *(scaled(quantity, scale) for scale in view.scales))
-        return any(map(view.quantity_pool.holds, figures))
+        """Whether sources hold a number, as it stands or in the scale that its text counts in."""
+        return view.quantity_pool.holds(quantity) or any(
+            QuantityPool(text.quantities).holds(scaled(quantity, scale))
+            for text in view.texts
+            for scale in text.scales
+        )
 
     def _derivable(
         self, quantity: Quantity, view: SourceView, others: Sequence[Quantity], when: Sequence[Date]
@@ -169,15 +173,17 @@ class _Check:
             if self._holds(self._near, date):
                 continue
             absent_near += 1
-            if self._holds(self._all, date) or bounding(
-                self._text, date, (one for _, one in self._all.dates)
-            ):
+            if self._holds(self._all, date) or self._bounding(date):
                 continue
             nowhere += 1
             if not exemplary(self._text, date.start) and not self._derived(date):
                 self._nowhere.append(date)
                 self._find(FindingKind.DATE_MISMATCH, date.start, date.end, self._other_date(date))
         return {"date_missing": _share(nowhere, found), "date_missing_near": _share(absent_near, found)}
+
+    def _bounding(self, date: Date) -> bool:
+        """Whether a date only bounds those that the sources have."""
+        return bounding(self._text, date, ((source.text, other) for source, other in self._all.dates))
 
     def _holds(self, view: SourceView, date: Date) -> bool:
         if view.date_pool.holds(date):
@@ -248,7 +254,7 @@ class _Check:
         found = [
             name for name in names(self._text) if self._own(name.start, name.end) and not self._opens(name)
         ]
-        dialled = [one for one in phones(self._text) if self._own(one.start, one.end)]
+        dialled = [one for one in self._dialled if self._own(one.start, one.end)]
         figures = [text.undivided for text in self._all.texts] if dialled else []
         lost = [one for one in dialled if not listed(one, self._all.phones, figures)]
         for one in lost:
@@ -273,7 +279,7 @@ class _Check:
         if self._near.size > READ_CLOSELY:
             return {}
         held = [name for name in found if not missing(name, self._all)]
-        place = moved(self._text, held, [sentence for _, sentence in self._near.statements])
+        place = moved(self._text, held, self._near.statements)
         if place is None:
             return {}
         if place.share >= MOVED and not place.pronoun:

@@ -45,6 +45,9 @@ _RULE = re.compile(
 )
 """What is said of such a thing, in general."""
 
+_BOUND = re.compile(r"\s*(?:\+|or (?:more|less|over|under|above|below|fewer)\b|and (?:over|above|up|more)\b)")
+"""What makes a value the bound of a rule, which is stated: "orders of $75 or more"."""
+
 _FAR = 120
 """Characters before a value within which a case of a rule is looked for."""
 
@@ -64,5 +67,6 @@ def of_some_case(text: str, start: int, end: int) -> bool:
     """Whether this value says which thing of its kind is meant ("a ewe of 70 kg needs …")."""
     return (
         _CASE.search(text, max(start - _FAR, 0), start) is not None
+        and _BOUND.match(text, end) is None
         and _RULE.search(text, end, end + _FAR) is not None
     )

@@ -18,12 +18,13 @@ SHORT = r"Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun"
 
 _BESIDE = rf"(?:{SHORT})[a-z]{{0,6}}\b"
 _BEHIND = re.compile(
-    rf"\.?(?:\s?(?:[-–—/&,]|\b(?:to|through|thru|until|till|and|or)\b)\s?{_BESIDE}|,?\s\(?\d|:|\)|\.?$)"
+    rf"\.?(?:\s?(?:[-–—/&,]|\b(?:to|through|thru|until|till|and|or)\b)\s?{_BESIDE}|,?\s\(?\d|:|\))"
 )
 _BEFORE = re.compile(
     rf"(?:{_BESIDE}\.?\s?(?:[-–—/&,]|\b(?:to|through|thru|until|till|and|or)\b)\s?"
     r"|\b(?:[Oo]n|[Bb]y|[Uu]ntil|[Ff]rom|[Ee]very|[Ee]ach|[Nn]ext|[Ll]ast|[Dd]eadline:|[Cc]losed)\s)$"
 )
+_ARTICLE = re.compile(r"\b[Tt]he\s$")
 _TO = re.compile(r"\.?\s?(?:[-–—]|to|through|thru|until|till|up to)\s?")
 _REACH = 24
 """Characters in front of a short form that are looked at."""
@@ -40,6 +41,8 @@ def weekday(word: str) -> int | None:
 
 def stands_for_a_day(text: str, start: int, end: int) -> bool:
     """Whether the short form here is a day ("Mon–Fri", "on Sun", "Sat 4 May") and not the sun, or who sat."""
+    if _ARTICLE.search(text, max(start - 5, 0), start):
+        return False
     if _BEHIND.match(text, end) is not None:
         return True
     return _BEFORE.search(text, max(start - _REACH, 0), start) is not None

@@ -131,8 +131,7 @@ class _Scan:
     """The scan over one sentence."""
 
     def __init__(self, text: str, known: KnownPassages | None) -> None:
-        self._text = text
-        self._known = known
+        self._text, self._known = text, known
         self._hidden = masked(text)
         self._found: list[Marker] = []
         self._refused = -1  # end of the last square bracket that was not a marker
@@ -141,16 +140,20 @@ class _Scan:
         text = self._text
         defined = {definition.start for definition in find_definitions(text)}
         position = 0
+        named: list[Span] = []
         if self._known is not None:
             for (start, end), keys, form, around in named_sources(text, self._known):
                 if not covers(self._hidden, start) or form == "link":
-                    position = self._add(start, end, (keys, form), around=around)
+                    self._add(start, end, (keys, form), around=around)
+                    named.append(Span(start, end))
         while match := _OPENERS.search(text, position):
             start = match.start()
             position = match.end()
-            if not covers(self._hidden, start) and start not in defined:
+            if inside := [span.end for span in named if span.start <= start < span.end]:
+                position = inside[0]
+            elif not covers(self._hidden, start) and start not in defined:
                 position = max(position, self._read(match))
-        return tuple(self._found)
+        return tuple(sorted(self._found, key=lambda marker: marker.start))
 
     def _read(self, match: re.Match[str]) -> int:
         """Read the form that opens here; returns where the scan goes on."""

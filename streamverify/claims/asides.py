@@ -16,7 +16,7 @@ Ranges: TypeAlias = tuple[tuple[int, int], ...]
 _SEAM = re.compile(
     r"(?P<relative>,? (?:which|who)) (?=(?:is|are|was|were|has|had|costs?|opened|ended|began|took|stood)\b)"
     r"|(?P<bracket>\s?\()"
-    r"|(?P<so>,?\s+(?:and\s+)?(?:so|thus|hence|therefore|which means(?: that)?|meaning(?: that)?),?\s+)"
+    r"|(?P<so>(?<!\s),?\s+(?:and\s+)?(?:so|thus|hence|therefore|(?:which means|meaning)(?: that)?),?\s+)"
     r"|:\s+|\s+[–—-]{1,2}\s+|,?\s+(?:because|since)\s+|,?\s+as (?=(?:the|a|it|they|its) )"
     r"|,\s+(?!(?:and|or|nor|if|whether|how|when|what|which|who|whose|why|where|such|including|like|for|in|on|at"
     r"|by|with|to|from|of|as|especially|particularly|e\.g)\b)",

@@ -25,20 +25,22 @@ _KNOWING = (
     r"(?:(?:any|the|that|this|such|these|those|enough|sufficient|more|further|specific|exact|an?|detailed|other"
     r"|additional|reliable|clear|full|complete|your|much|precise|current|up-to-date|relevant|official|personal"
     r"|medical|legal|financial|tax)\s+){0,4}"
-    r"(?:[\w-]+\s+)?(?:information|details?|figures?|data|answers?|guidance|advice|evidence|access|knowledge"
+    r"(?:[\w-]+\s+){0,3}?(?:information|details?|figures?|data|answers?|guidance|advice|evidence|access|knowledge"
     r"|documents?|passages?|sources?|records?|numbers?|explanations?|context|idea|clue|insight|instructions?"
-    r"|specifics|mention|statements?|recommendations?|comparisons?|help|opinions?|diagnos\w+|it|them|that|this"
+    r"|specifics|mention|statements?|recommendations?|comparisons?|updates?|forecasts?|estimates?|help|opinions?|diagnos\w+|it|them|that|this"
     r"|anything|enough|one)\b"
 )
 """What somebody lacks who only does not know."""
 _COMMITS = re.compile(
     rf"\bwe\s+{_ADVERBS}(?:(?:do|did|will|can|could|would)(?:\s+not|n['’]t)|cannot|can['’]t|won['’]t|never"
-    rf"|no\s+longer)\s+{_ADVERBS}{_DEALS}\s+(?!{_KNOWING})"
+    rf"|no\s+longer)\s+{_ADVERBS}{_DEALS}\s++(?!{_KNOWING})"
     r"|\byou(?:\s+are|['’]re)\s+(?:(?:not|also|fully|therefore|now|indeed)\s+){0,2}"
     r"(?:eligible|entitled|covered|required|exempt|allowed|permitted|obliged)\b(?!\s+to\s+(?:ask|contact|your\s+own))"
     r"|\byou\s+(?:(?:do\s+not|don['’]t|also|now)\s+)?qualify\s+for\b",
     re.IGNORECASE,
 )
+_SORRY = re.compile(r"\b(?:sorry|afraid|unable)\b", re.IGNORECASE)
+"""What regrets not to know, not to sell."""
 _IN_TEXTS = re.compile(
     rf"\b(?:in|from|within)\s+(?:the|these|those|my|our|any|your)\s+(?:[\w-]+\s+){{0,2}}{TEXTS}\b|\bhere\W*$",
     re.IGNORECASE,
@@ -58,7 +60,9 @@ _COURTESY = re.compile(
 
 def commits(text: str) -> bool:
     """Whether a text says what a house does or does not do, or what one is entitled to or must do."""
-    return _COMMITS.search(text) is not None and _IN_TEXTS.search(text) is None
+    return (
+        _COMMITS.search(text) is not None and _IN_TEXTS.search(text) is None and _SORRY.search(text) is None
+    )
 
 
 def contact(text: str) -> bool:

@@ -48,6 +48,11 @@ def test_the_order_of_the_passages_changes_nothing(order, name):
             "Lise Holm taught at Ulm. In Bergen she studied music from 1881 to 1884 with Ravi Sen.",
             "Lise Holm studied music in Bergen from 1881 to 1884.",
         ),
+        # What the sentence before speaks of goes on as "the company", "the plan".
+        (
+            "Acme Corp makes pumps. The company, with its seat in Lyon, was founded by Jean Dupont in 1990.",
+            "Acme Corp was founded by Jean Dupont in 1990.",
+        ),
         # Another matter shares a few words.
         (
             "Anna Bergmann designed the harbour bridge in 1924. Otto Falk was born in Ulm.",

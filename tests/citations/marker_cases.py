@@ -307,6 +307,7 @@ WITH_PASSAGES = [
     ("As stated in passage 3, it grew.", "passage 3=passage 3"),
     ("Document 2 says that it grew.", "Document 2=Document 2"),
     ("It grew, according to Source 2.", "Source 2=Source 2"),
+    ("It grew [9], according to Source 2.", "[9]=9 ; Source 2=Source 2"),
     ("According to Source 9, it grew.", "Source 9=Source 9"),
     ("According to Document 9, it grew.", ""),
     ("According to Source 15 of the report, it grew.", ""),

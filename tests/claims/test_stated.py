@@ -29,6 +29,9 @@ TALK = (
     "The passages do not mention a fee, so I cannot tell.",
     "The documents don't say, so please ask your manager.",
     "We do not have anything on parking in the documents.",
+    "We don't have  information on that.",
+    "We do not have specific pricing plan information.",
+    "I'm sorry, but we can't provide real-time weather updates.",
     "Please contact support.",
     "Feel free to ask me anything else.",
 )

@@ -10,6 +10,9 @@ from streamverify.evaluate.metrics.refusals import refuses
 
 PASSAGES = ["The mill was built in 1712. Parking is behind the mill."]
 REFUSALS = """
+I don't have real-time stock prices.
+I do not have the weather forecast for tomorrow.
+We don't have any pricing in the passages.
 There isn't enough information to answer this question.
 The context provided does not contain the answer.
 The answer cannot be determined from the passages.
@@ -69,7 +72,6 @@ Based on the provided documents, I cannot determine the opening hours.
 ANSWERS = """
 We do not have a dress code.
 We don't have a parking lot.
-I don't have a dog.
 We cannot ship to Alaska.
 We are unable to refund opened goods.
 The policy does not cover dental care.

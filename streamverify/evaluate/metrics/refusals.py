@@ -35,8 +35,8 @@ _KNOWN = (
     r"|anything|sources?|documents?|passages?|records?|means|way)\b"
 )
 _STATEMENT = re.compile(
-    rf"^(?:i|we) (?:do not|don['’]t) have (?!{_KNOWN}|that\b|this\b|it\b|anything\b)"
-    r"|^(?:i|we) (?:do not|don['’]t) know of\b"
+    rf"^we (?:do not|don['’]t) have (?!{_KNOWN}|(?:[\w-]+ ){{1,4}}(?:in|from) (?:the|these|my|your)\b)"
+    r"|^we (?:do not|don['’]t) know of\b(?!.*\b(?:documents?|passages?)\b)"
     r"|\bnot (?:covered|included|provided) (?:by|under) (?:the|this|your|our) (?:plan|policy|contract"
     r"|agreement|lease|insurance|warranty|guarantee|price|fee|rate|package)\b"
     r"|\bnot provide for\b"
