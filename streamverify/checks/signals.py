@@ -39,6 +39,8 @@ from streamverify.checks.supposed import conditional, exemplary, of_some_case
 from streamverify.scorers.protocol import Claim
 from streamverify.types import Finding, FindingKind, Span
 
+_LOOKED_UP = 12
+"""Values of a claim that are nowhere and whose place is looked for: each costs what the claim is long."""
 READ_CLOSELY = 200_000
 """Characters of near sources above which word order and polarity are not compared: give windows."""
 
@@ -127,7 +129,7 @@ class _Check:
             units += swapped is not None
             other = swapped or other
             if not exemplary(self._text, quantity.start):
-                self._nowhere.append(quantity)
+                self._lost(quantity)
                 self._find(
                     FindingKind.NUMBER_MISMATCH, quantity.start, quantity.end, self._contrast(quantity, other)
                 )
@@ -139,6 +141,10 @@ class _Check:
             "unit_replaced": _share(units, telling),
             "count_missing": _share(lost, counts),
         }
+
+    def _lost(self, value: Quantity | Date) -> None:
+        if len(self._nowhere) < _LOOKED_UP:
+            self._nowhere.append(value)
 
     def _holds_number(self, view: SourceView, quantity: Quantity) -> bool:
         """Whether sources hold a number, as it stands or in the scale that its text counts in."""
@@ -177,7 +183,7 @@ class _Check:
                 continue
             nowhere += 1
             if not exemplary(self._text, date.start) and not self._derived(date):
-                self._nowhere.append(date)
+                self._lost(date)
                 self._find(FindingKind.DATE_MISMATCH, date.start, date.end, self._other_date(date))
         return {"date_missing": _share(nowhere, found), "date_missing_near": _share(absent_near, found)}
 

@@ -62,7 +62,7 @@ def test_a_team_makes_its_golden_set_in_an_afternoon(reader, answers, tmp_path, 
     second = LabelFile(ben, "ben", work)
     for place, task in enumerate(work):
         first, invented = task.sentences
-        second.put(task.case.id, first.index, "supported", ["p1"])
+        second.put(task.case.id, first.index, "supported", [task.case.passages[0].id])
         second.put(task.case.id, invented.index, "contradicted" if place == 3 else "unsupported")
     second.close()
 
