@@ -15,7 +15,7 @@ from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 from streamverify.checks.names import Name, names
-from streamverify.checks.negation import Statement
+from streamverify.checks.negation import Statement, nearest_to
 from streamverify.text.words import fold, stems_of, tokens
 
 LEAST = 0.7
@@ -59,9 +59,8 @@ def moved(text: str, found: Sequence[Name], evidence: Sequence[tuple[Hashable, S
         evidence: the sentences of the sources in order, each with the text it stands in.
     """
     own = Statement(text)
-    shared = [len(own.content & other.content) for _, other in evidence]
-    place = max(range(len(shared)), key=shared.__getitem__, default=None)
-    if place is None or not found or len(own.content) <= _FEWEST:
+    place = nearest_to(own, [statement for _, statement in evidence]) if found else None
+    if place is None or len(own.content) <= _FEWEST:
         return None
     source, nearest = evidence[place]
     theirs = fold(nearest.text)

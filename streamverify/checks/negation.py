@@ -170,6 +170,12 @@ def statements(text: str) -> list[Statement]:
     return [Statement(part) for part in SENTENCE_END.split(text) if part and not part.isspace()]
 
 
+def nearest_to(own: Statement, evidence: Sequence[Statement]) -> int | None:
+    """Which sentence holds most of the content words of another; the first of several, None without any."""
+    shared = [len(own.content & other.content) for other in evidence]
+    return max(range(len(shared)), key=shared.__getitem__, default=None)
+
+
 def mismatch(claim: str, evidence: Sequence[Statement]) -> Mismatch | None:
     """Where the claim and the evidence sentence nearest to it disagree, if they do.
 
@@ -178,9 +184,10 @@ def mismatch(claim: str, evidence: Sequence[Statement]) -> Mismatch | None:
         agrees with it, or when either restricts in a way that is not read here.
     """
     own = Statement(claim)
-    nearest = max(evidence, key=lambda other: len(own.content & other.content), default=None)
-    if nearest is None:
+    found_at = nearest_to(own, evidence)
+    if found_at is None:
         return None
+    nearest = evidence[found_at]
     content = own.content - own.apart(nearest)
     common = content & nearest.content
     shared = len(common) / max(len(content), 1)

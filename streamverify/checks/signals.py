@@ -27,7 +27,7 @@ from streamverify.checks.moved import CLEAR as MOVED
 from streamverify.checks.moved import moved
 from streamverify.checks.names import Name, missing, names
 from streamverify.checks.negation import mismatch
-from streamverify.checks.numbers import QuantityPool, allowances, rival
+from streamverify.checks.numbers import allowances, rival
 from streamverify.checks.outcome import Checked, Signals
 from streamverify.checks.phones import listed, phones
 from streamverify.checks.quantities import quantities
@@ -149,9 +149,7 @@ class _Check:
     def _holds_number(self, view: SourceView, quantity: Quantity) -> bool:
         """Whether sources hold a number, as it stands or in the scale that its text counts in."""
         return view.quantity_pool.holds(quantity) or any(
-            QuantityPool(text.quantities).holds(scaled(quantity, scale))
-            for text in view.texts
-            for scale in text.scales
+            text.quantity_pool.holds(scaled(quantity, scale)) for text in view.texts for scale in text.scales
         )
 
     def _derivable(
@@ -267,24 +265,27 @@ class _Check:
             detail = f"{self._text[one.start : one.end]} is in no passage"
             self._find(FindingKind.NUMBER_MISMATCH, one.start, one.end, detail)
         nowhere = absent_near = len(lost)
+        held: list[Name] = []
         for name in found:
             if not missing(name, self._near):
+                held.append(name)
                 continue
             absent_near += 1
             absent = missing(name, self._all)
             nowhere += bool(absent)
+            if not absent:
+                held.append(name)
             for start, end in absent:
                 self._find(
                     FindingKind.NAME_NOT_FOUND, start, end, f"{self._text[start:end]} is in no passage"
                 )
         told = (*found, *dialled)
         shares = {"name_missing": _share(nowhere, told), "name_missing_near": _share(absent_near, told)}
-        return shares | self._moved(found)
+        return shares | self._moved(held)
 
-    def _moved(self, found: Sequence[Name]) -> dict[str, float]:
+    def _moved(self, held: Sequence[Name]) -> dict[str, float]:
         if self._near.size > READ_CLOSELY:
             return {}
-        held = [name for name in found if not missing(name, self._all)]
         place = moved(self._text, held, self._near.statements)
         if place is None:
             return {}

@@ -17,6 +17,7 @@ from streamverify.checks.aligned import Run, run_of
 from streamverify.checks.dates import Date, dates, spans
 from streamverify.checks.negation import Statement, statements
 from streamverify.checks.number_words import CARDINALS
+from streamverify.checks.numbers import QuantityPool
 from streamverify.checks.phones import Phone, phones, undivided
 from streamverify.checks.quantities import quantities
 from streamverify.checks.quantity import Quantity
@@ -67,6 +68,11 @@ class SourceText:
         """Its numbers, in order; a bare year is a date and a number."""
         others = sorted((*_not_years(self.dates), *(Span(one.start, one.end) for one in self.phones)))
         return quantities(self.text, skip=others, hedges=False)
+
+    @cached_property
+    def quantity_pool(self) -> QuantityPool:
+        """Its numbers, to be asked for a value."""
+        return QuantityPool(self.quantities)
 
     @cached_property
     def phones(self) -> tuple[Phone, ...]:

@@ -25,10 +25,11 @@ _KNOWING = (
     r"(?:(?:any|the|that|this|such|these|those|enough|sufficient|more|further|specific|exact|an?|detailed|other"
     r"|additional|reliable|clear|full|complete|your|much|precise|current|up-to-date|relevant|official|personal"
     r"|medical|legal|financial|tax)\s+){0,4}"
-    r"(?:[\w-]+\s+){0,3}?(?:information|details?|figures?|data|answers?|guidance|advice|evidence|access|knowledge"
+    r"(?:(?:it|them|that|this|anything|enough|one)\b|(?:[\w-]+\s+){0,3}?"
+    r"(?:information|details?|figures?|data|answers?|guidance|advice|evidence|access|knowledge"
     r"|documents?|passages?|sources?|records?|numbers?|explanations?|context|idea|clue|insight|instructions?"
-    r"|specifics|mention|statements?|recommendations?|comparisons?|updates?|forecasts?|estimates?|help|opinions?|diagnos\w+|it|them|that|this"
-    r"|anything|enough|one)\b"
+    r"|specifics|mention|statements?|recommendations?|comparisons?|updates?|forecasts?|estimates?|help"
+    r"|opinions?|diagnos\w+)\b)"
 )
 """What somebody lacks who only does not know."""
 _COMMITS = re.compile(

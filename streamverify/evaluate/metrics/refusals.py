@@ -29,14 +29,8 @@ _EXCUSE = re.compile(
     r"|^(?:unknown|n/a|no answer|unanswerable|no information|not (?:known|specified|stated|available))\W*$",
     re.IGNORECASE,
 )
-_KNOWN = (
-    r"(?:any |the |that |this |those |these |more |further |enough |sufficient |specific |such |much |an? )*"
-    r"(?:[\w-]+ )?(?:information|details?|data|knowledge|access|answers?|evidence|context|figures?|idea|clue"
-    r"|anything|sources?|documents?|passages?|records?|means|way)\b"
-)
 _STATEMENT = re.compile(
-    rf"^we (?:do not|don['’]t) have (?!{_KNOWN}|(?:[\w-]+ ){{1,4}}(?:in|from) (?:the|these|my|your)\b)"
-    r"|^we (?:do not|don['’]t) know of\b(?!.*\b(?:documents?|passages?)\b)"
+    r"^we (?:do not|don['’]t) know of\b(?!.*\b(?:documents?|passages?)\b)"
     r"|\bnot (?:covered|included|provided) (?:by|under) (?:the|this|your|our) (?:plan|policy|contract"
     r"|agreement|lease|insurance|warranty|guarantee|price|fee|rate|package)\b"
     r"|\bnot provide for\b"
