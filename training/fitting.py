@@ -105,16 +105,21 @@ class Fitting:
         positive: str,
         signs: Sequence[int],
         shares: Mapping[str, float] | None = None,
+        given: Mapping[str, float] | None = None,
         folds: int = 8,
         repeats: int = 4,
     ) -> Agreement:
         """Cross-validated figures on the first set, cases never split, mean over repeated foldings.
 
-        `shares` are what stays of weights (`paying`), 1 where none is given.
+        `shares` are what stays of weights (`paying`), 1 where none is given; `given` are weights of further
+        features that are not fitted.
         """
         part = np.array([(shares or {}).get(name, 1.0) for name in names])
         cases = sorted({row.case for row in self.first})
         inputs = np.array([[row.features[name] for name in names] for row in self.first])
+        beside = np.array(
+            [sum(weight * row.features[name] for name, weight in (given or {}).items()) for row in self.first]
+        )
         truth = np.array([row.label == positive for row in self.first])
         figures = []
         for seed in range(repeats):
@@ -125,7 +130,7 @@ class Fitting:
             chance = np.zeros(len(truth))
             for one in range(folds):
                 weights, bias = self.map(names, positive, signs, number != one)
-                every = 1 / (1 + np.exp(-(inputs @ (weights * part) + bias)))
+                every = 1 / (1 + np.exp(-(inputs @ (weights * part) + bias + beside)))
                 held = number == one
                 chance[held] = every[held]
                 called[held] = every[held] >= threshold_for(every[truth & ~held], self.alarms)

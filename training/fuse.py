@@ -218,7 +218,7 @@ def main() -> None:
         print(f"labels that {name} changes beside: {Flips.of(name, chosen, weights, bias, claims)}")
     shares = paying(CHECKS, chosen, weights, bias, claims)
     weights = np.array([weight * shares.get(name, 1.0) for name, weight in zip(chosen, weights, strict=True)])
-    figures[SHIPPED] = fitting.validate(chosen, "supported", signs, shares)
+    figures[SHIPPED] = fitting.validate(chosen, "supported", signs, shares, GIVEN)
     print(f"{SHIPPED}: {figures[SHIPPED]}", flush=True)
     for name in CHECKS:
         print(f"{name} at {shares[name]:g}: {Flips.of(name, chosen, weights, bias, claims)}")

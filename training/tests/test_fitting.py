@@ -35,6 +35,13 @@ def test_a_weight_of_which_nothing_stays_does_not_help_in_cross_validation():
     assert fit.validate(NAMES, "supported", [1, -1], {"single": 0.0}).auroc < 0.8
 
 
+def test_a_weight_that_is_given_counts_in_cross_validation():
+    told = rows([(float(i % 2), float(i % 2), i % 2 == 0) for i in range(18)])
+    fit = fitting.Fitting(told, (), 0.0, 0.1)
+    assert fit.validate(("single",), "supported", [1]).auroc < 0.8
+    assert fit.validate(("single",), "supported", [1], given={"check": -9.0}).auroc == 1.0
+
+
 @given(claims, st.floats(-4, 4), st.floats(-8, 0), st.floats(-3, 3))
 def test_flips_are_the_labels_that_would_be_others_without_the_weight(drawn, single, check, bias):
     found = fitting.Flips.of("check", NAMES, np.array([single, check]), bias, rows(drawn))
