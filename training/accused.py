@@ -18,7 +18,7 @@ from streamverify.scorers.lexical import LexicalScorer
 from training.fitting import Row, fit
 from training.fuse import CHECKS, read, rows
 
-WEIGHED = (*CHECKS, "opposite", "value_replaced", "unit_replaced", "name_moved")
+WEIGHED = (*CHECKS, "opposite", "value_replaced", "unit_replaced", "name_moved", "year_missing")
 PENALTY = 1e-5
 """Next to none: there are thousands of sentences for ten weights."""
 

@@ -38,6 +38,9 @@ class Signals:
     """Share of the dates and times that no source holds."""
     date_missing_near: float = 0.0
     """Likewise in the near sources."""
+    year_missing: float = 0.0
+    """1 when the claim says in which year, decade or century something was, and nothing in the sources leads
+    there (see `years.py`)."""
     name_missing: float = 0.0
     """Share of the names and identifiers that no source mentions."""
     name_missing_near: float = 0.0

@@ -36,6 +36,7 @@ from streamverify.checks.quotes import near_miss, occurs, quotations
 from streamverify.checks.replaced import closest, other_unit
 from streamverify.checks.scales import scaled
 from streamverify.checks.supposed import conditional, exemplary, of_some_case
+from streamverify.checks.years import stray
 from streamverify.scorers.protocol import Claim
 from streamverify.types import Finding, FindingKind, Span
 
@@ -172,7 +173,7 @@ class _Check:
         return f"{value.text} here, {other.text} in {self._index.name(source.passage)}"
 
     def _dates(self, found: Sequence[Date]) -> dict[str, float]:
-        nowhere = absent_near = 0.0
+        nowhere = absent_near = years = 0.0
         for date in found:
             if self._holds(self._near, date):
                 continue
@@ -183,7 +184,13 @@ class _Check:
             if not exemplary(self._text, date.start) and not self._derived(date):
                 self._lost(date)
                 self._find(FindingKind.DATE_MISMATCH, date.start, date.end, self._other_date(date))
-        return {"date_missing": _share(nowhere, found), "date_missing_near": _share(absent_near, found)}
+                if stray(self._text, date, [other for _, other in self._all.dates]):
+                    years = 1.0
+        return {
+            "date_missing": _share(nowhere, found),
+            "date_missing_near": _share(absent_near, found),
+            "year_missing": years,
+        }
 
     def _bounding(self, date: Date) -> bool:
         """Whether a date only bounds those that the sources have."""

@@ -48,6 +48,17 @@ _RULE = re.compile(
 _BOUND = re.compile(r"\s*(?:\+|or (?:more|less|over|under|above|below|fewer)\b|and (?:over|above|up|more)\b)")
 """What makes a value the bound of a rule, which is stated: "orders of $75 or more"."""
 
+_KIND = re.compile(
+    r"(?:^|[,;:(]\s+|\b(?:that|and|but|so|while|whereas|because|since|as)\s+)"
+    r"(?:(?:for|on|at|with|in|of|to|from|by|under|given|after|like)\s+)?"
+    r"(?:an?|any|another|someone|anyone|somebody|anybody|whoever|those|people)\s+"
+    r"(?:(?!(?:was|were|is|are|has|had|have|will|did|does)\b)[^\s,;.]+\s+"
+    r"|(?:(?<=who )|(?<=that )|(?<=which ))(?:was|were|is|are|has|had|have)\s+){0,14}$",
+    re.IGNORECASE,
+)
+"""Some thing, not a known one, that a clause begins with, up to a value before the clause's own verb: "a
+label that was issued in", "someone who joined in"."""
+
 _FAR = 120
 """Characters before a value within which a case of a rule is looked for."""
 
@@ -70,3 +81,8 @@ def of_some_case(text: str, start: int, end: int) -> bool:
         and _BOUND.match(text, end) is None
         and _RULE.search(text, end, end + _FAR) is not None
     )
+
+
+def of_some_kind(text: str, start: int) -> bool:
+    """Whether the value that starts here says what kind of thing is meant ("a voucher bought in 2024 …")."""
+    return _KIND.search(text, max(start - _FAR, 0), start) is not None
