@@ -37,16 +37,23 @@ earlier, larger: smaller, gained: lost, least: most
 )
 _QUANTIFIER = _table(
     """
-some: all, most: all, many: all, all: none of the, every: no, each: no, any: no, no: every, only:
-not only, usually: always, often: never, both: neither of the, always: never, up: at least up, may:
+some: all, most: all, many: all, all: none of the, all of: none of, all the: none of the, both the:
+neither of the, every: no, each: no, any: no, no: every, only:
+not only, usually: always, often: never, both: neither of the, always: never, up to: at least, may:
 must, can: cannot, sometimes: always
 """
 )
+_SAME_ANYWAY = re.compile(
+    r"\bno (?:one|longer|more)\b|\b(?:may|can)(?= not\b)|\b(?:in all|at most)\b", re.IGNORECASE
+)
+"""Where another quantifier is no word there, or says the same: "may not" and "must not"."""
 _BE = re.compile(r"\b(is|are|was|were|has|have|had|must|should|will|may|can|does|did)\b(?! not|n't| no )")
 
 
 def _swap_word(text: str, table: dict[str, str], random: Random) -> str | None:
-    found = [m for m in re.finditer(r"\b[A-Za-z]+\b", text) if m.group() in table]
+    words = re.compile(rf"\b(?:{'|'.join(sorted(table, key=len, reverse=True))})\b")
+    kept = [m.span() for m in _SAME_ANYWAY.finditer(text)]
+    found = [m for m in words.finditer(text) if not any(a <= m.start() < b for a, b in kept)]
     if not found:
         return None
     match = random.choice(found)
@@ -92,18 +99,26 @@ def _unit(text: str, _: Sequence[Passage], random: Random) -> str | None:
 
 def _name(text: str, passages: Sequence[Passage], random: Random) -> str | None:
     own = list(re.finditer(r"(?<![.!?] )(?<!^)\b[A-Z][a-z]{3,}\b", text))
+    written = " ".join(p.text for p in passages)
     near = {
         m.group()
         for p in passages
         for m in re.finditer(r"(?<![.!?:] )(?<!^)\b[A-Z][a-z]{3,}\b", p.text)
-        if m.group() not in text and m.group() not in _MONTHS
+        if m.group() not in text and m.group() not in _MONTHS and not _no_name(m.group(), written)
     }
     if not own or not near:
         return None
     match = random.choice(own)
-    if match.group() in _MONTHS:
+    if match.group() in _MONTHS or _no_name(match.group(), written):
         return None
     return text[: match.start()] + random.choice(sorted(near)) + text[match.end() :]
+
+
+def _no_name(word: str, written: str) -> bool:
+    """Whether a capitalised word is a weekday, or one that the passages write small elsewhere."""
+    return re.fullmatch(r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?", word) is not None or bool(
+        re.search(rf"\b{word.lower()}\b", written)
+    )
 
 
 def _negation(text: str, _: Sequence[Passage], random: Random) -> str | None:
