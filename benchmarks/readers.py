@@ -210,6 +210,7 @@ NOT_READERS: dict[str, str] = {
     "checks.numerals.below_zero": "is asked by quantities for what it found",
     "checks.numerals.sign_before": "is asked by quantities for what it found",
     "checks.numerals.in_name": "is asked by quantities for what it found",
+    "checks.numerals.mixed_with": "is asked by quantities for what it found",
     "checks.numerals.numeral_at": "is asked by quantities for what it found",
     "citations.metrics.citation_completeness": "counts ids",
     "citations.metrics.citation_metrics": "counts verdicts",

@@ -14,7 +14,16 @@ from dataclasses import replace
 from streamverify.checks.hedges import hedged
 from streamverify.checks.joined import join, marked
 from streamverify.checks.number_words import MAGNITUDES, NUMBER_WORDS, RUN, Spelled, spelled
-from streamverify.checks.numerals import below_zero, in_name, numeral_at, sign_before, step_of, values_of
+from streamverify.checks.numerals import (
+    VULGAR,
+    below_zero,
+    in_name,
+    mixed_with,
+    numeral_at,
+    sign_before,
+    step_of,
+    values_of,
+)
 from streamverify.checks.quantity import NumberReading, Quantity
 from streamverify.checks.units import (
     BETWEEN,
@@ -32,8 +41,9 @@ from streamverify.text.words import STOP_WORDS, alternatives, fold, listed, stem
 from streamverify.types import Span
 
 _RUN_OF_DIGITS = re.compile(r"\d+")
-_VULGAR = {"½": 1 / 2, "⅓": 1 / 3, "⅔": 2 / 3, "¼": 1 / 4, "¾": 3 / 4, "⅕": 1 / 5, "⅛": 1 / 8}
-_VULGAR_RUN = re.compile("[½⅓⅔¼¾⅕⅛]")
+_VULGAR_RUN = re.compile(f"[{''.join(VULGAR)}]")
+_MOST_WHOLES = 3
+"""Digits of a whole number that a fraction goes with."""
 _SHARE = re.compile(r"\s?/\s?(\d{1,2})(?![\d/.])")
 _ORDINAL_END = re.compile(r"(?:st|nd|rd|th)\b", re.IGNORECASE)
 _MAGNITUDE = re.compile(r"(?:\s|-)?(hundred|thousand|million|billion|trillion|lakh|crore)\b", re.IGNORECASE)
@@ -117,7 +127,7 @@ def _in_digits(text: str) -> list[Quantity]:
             found.append(_numeral(text, run.start(), digits))
             end = found[-1].end
     for match in _VULGAR_RUN.finditer(text):
-        value = _VULGAR[match[0]]
+        value = VULGAR[match[0]]
         found.append(_built(text, match.start(), match.end(), [value], share=True))
     return found
 
@@ -132,8 +142,9 @@ def _numeral(text: str, start: int, digits: str) -> Quantity:
     whole = marked(text, start, end, values[0])
     if whole is not None:
         return whole
-    if end < len(text) and text[end] in _VULGAR:
-        values, end = [values[0] + _VULGAR[text[end]]], end + 1
+    part = mixed_with(text, end) if digits.isdecimal() and len(digits) <= _MOST_WHOLES else None
+    if part:
+        values, end = [values[0] + part[0]], part[1]
     ordinal = _ORDINAL_END.match(text, end)
     if ordinal:
         end = ordinal.end()

@@ -58,6 +58,9 @@ RIGHT = (
     ("It does not have the same climate as the coast.", "It has a different climate than the coast."),
     ("Tickets are non-refundable after purchase.", "Tickets are nonrefundable after purchase."),
     ("All of the documents must be signed.", "Some of the documents must be signed."),
+    ("The soup needs 2 1/2 cups of stock.", "The soup needs 2.5 cups of stock."),
+    ("Bake it for 1 1/2 hours.", "Bake it for 90 minutes."),
+    ("The plank is 2½ inches thick.", "The plank is 2-1/2 inches thick."),
     ("The accounting office receives the invoice.", "Send the invoice to the accounting office."),
 )
 
@@ -87,6 +90,8 @@ WRONG = (
     ("Gift cards are non-refundable online.", "Gift cards are refundable online.", "Gift cards are non-"),
     ("Work on holidays is forbidden for trainees.", "Work on holidays is allowed for trainees.", "forbidden"),
     ("Employees must not share passwords.", "Employees must share passwords.", "must not share"),
+    ("Mix in 1 1/2 cups of flour.", "Mix in 1 1/4 cups of flour.", "1 1/4 here, 1 1/2"),
+    ("Bake it for 1 1/2 hours.", "Bake it for 80 minutes.", "80 minutes"),
     ("Pets are allowed. Smoking is not allowed indoors.", "Pets are not allowed.", "Pets are allowed."),
 )
 

@@ -201,6 +201,22 @@ def test_feet_and_inches_are_one_number(feet, inches, others, more):
     assert all(backed(claim, source) == same for claim in claims for source in sources)
 
 
+@given(
+    st.integers(1, 99),
+    st.integers(1, 15),
+    st.sampled_from([2, 3, 4, 5, 8, 10, 12, 16]),
+    st.sampled_from(" -"),
+)
+def test_a_whole_number_and_a_fraction_are_one_number(whole, share, of, gap):
+    claim = f"It takes {whole}{gap}{share}/{of} hours."
+    if share < min(of, 10):
+        assert backed(claim, f"It takes {whole * 60 + share * 60 / of:g} minutes.")
+        assert not backed(claim, f"It takes {(whole * 60 + share * 60 / of) * 1.03 + 1:g} minutes.")
+        assert not backed(claim, f"It takes {share}/{of} hours.")
+    else:
+        assert quantities(claim)[0].text != claim[9:-1]
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [
