@@ -61,6 +61,11 @@ RIGHT = (
     ("The soup needs 2 1/2 cups of stock.", "The soup needs 2.5 cups of stock."),
     ("Bake it for 1 1/2 hours.", "Bake it for 90 minutes."),
     ("The plank is 2½ inches thick.", "The plank is 2-1/2 inches thick."),
+    ("It costs between $1.5 million and $2 million.", "It costs $1.5-2 million."),
+    ("It costs $1.5-2 million.", "It costs between $1.5 million and $2 million."),
+    ("It pays $50,000 to $70,000.", "It pays $50-70k."),
+    ("It pays $50,000 to $70,000.", "It pays between 50 and 70 thousand dollars."),
+    ("It has 5 to 6 million users.", "It has 5 million to 6 million users."),
     ("The accounting office receives the invoice.", "Send the invoice to the accounting office."),
 )
 
@@ -92,6 +97,11 @@ WRONG = (
     ("Employees must not share passwords.", "Employees must share passwords.", "must not share"),
     ("Mix in 1 1/2 cups of flour.", "Mix in 1 1/4 cups of flour.", "1 1/4 here, 1 1/2"),
     ("Bake it for 1 1/2 hours.", "Bake it for 80 minutes.", "80 minutes"),
+    ("It costs between $1.5 million and $2 million.", "It costs $1.7-2 million.", "$1.7"),
+    ("It pays $50,000 to $70,000.", "It pays $40-70k.", "$40"),
+    ("It has 5 to 6 million users.", "It has 4 million to 6 million users.", "4 million"),
+    ("The fee is 500 to 1.5 million euros.", "The fee is 500 million euros.", "500 million"),
+    ("The pole is 3 to 5 m.", "The pole is 3 million metres.", "3 million"),
     ("Pets are allowed. Smoking is not allowed indoors.", "Pets are not allowed.", "Pets are allowed."),
 )
 

@@ -217,6 +217,20 @@ def test_a_whole_number_and_a_fraction_are_one_number(whole, share, of, gap):
         assert quantities(claim)[0].text != claim[9:-1]
 
 
+@given(
+    st.integers(1, 400),
+    st.integers(1, 400),
+    st.integers(1, 400).filter(lambda number: number % 10),
+    st.sampled_from(["million", "thousand", "billion"]),
+    st.sampled_from(["{}-{} {}", "{} to {} {}", "between {} and {} {}", "{} or {} {}"]),
+)
+def test_the_first_number_of_a_range_has_the_magnitude_of_the_second(low, more, other, name, form):
+    source = f"It was {form.format(low, low + more, name)} euros."
+    assert backed(f"It was {low} {name} euros.", source)
+    assert backed(source, f"It was {low} {name} euros to {low + more} {name} euros.")
+    assert backed(f"It was {other} {name} euros.", source) == (other in {low, low + more})
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [
