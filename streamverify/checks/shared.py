@@ -1,7 +1,7 @@
 """What the numbers of a range or a list share: "3 to 5 km", "$1.5-2 million", and the sign of degrees.
 
 Before: `quantities.py` read each number by itself. After: the last one's unit and magnitude are read into
-those before it.
+those before it, and the two ends of a range know which they are.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from streamverify.checks.number_words import MAGNITUDES
 from streamverify.checks.numerals import below_zero, sign_before
-from streamverify.checks.quantity import Quantity
+from streamverify.checks.quantity import Edge, Quantity
 
 _SIGNED = frozenset({"celsius", "fahrenheit"})
 _JOINED = re.compile(r"\s?(?:-|–|—|−|×|x|by|to|and|or|,|up to|through|/)\s?(?:up to )?$")
@@ -36,12 +37,26 @@ def spread(text: str, found: Sequence[Quantity]) -> list[Quantity]:
         if index + 1 < len(shared):
             here = _with_unit_of(text, here, shared[index + 1])
         shared[index] = _signed(text, here)
+    for index, (here, after) in enumerate(pairwise(shared)):
+        if _ends(text, here, after):
+            shared[index] = replace(here, edge=Edge.FIRST)
+            shared[index + 1] = replace(after, edge=Edge.LAST)
     return shared
 
 
 def _gap(text: str, here: Quantity, after: Quantity) -> str:
     """What stands between two numbers, if it is short; a currency before the second is part of that one."""
     return text[here.end : after.start] if after.start - here.end <= _LONGEST_GAP else ""
+
+
+def _ends(text: str, here: Quantity, after: Quantity) -> bool:
+    """Whether two numbers are the ends of one range; the second one may be of the next."""
+    if here.implied or after.implied or not _RANGED.fullmatch(_gap(text, here, after)):
+        return False
+    kinds = {reading.dimension for reading in here.readings}
+    return any(
+        reading.dimension in kinds and reading.base > here.readings[0].base for reading in after.readings
+    )
 
 
 def _with_unit_of(text: str, here: Quantity, after: Quantity) -> Quantity:
