@@ -191,6 +191,7 @@ CALLS: dict[str, Callable[[str], object]] = {
 
 NOT_READERS: dict[str, str] = {
     "checks.bounding.bounding": "looks at forty characters",
+    "checks.month_ends.edges": "is asked by SourceIndex for each passage",
     "checks.phones.listed": "looks for one number in texts",
     "checks.weekdays.between": "is asked by SourceIndex for each passage",
     "checks.weekdays.stands_for_a_day": "is asked by dates for what it found",

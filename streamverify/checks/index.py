@@ -16,6 +16,7 @@ from typing import NamedTuple, TypeVar
 from streamverify._lazy import cached_property
 from streamverify.checks.aligned import Ground, Place, PlacedNumber
 from streamverify.checks.dates import Date, DatePool
+from streamverify.checks.month_ends import edges
 from streamverify.checks.negation import Statement
 from streamverify.checks.numbers import QuantityPool
 from streamverify.checks.phones import Phone
@@ -85,7 +86,12 @@ class SourceView:
     @cached_property
     def date_pool(self) -> DatePool:
         """The dates, to be asked for a date."""
-        inside = (date for source, text in self._pairs for date in between(source.text, text.dates))
+        inside = (
+            date
+            for source, text in self._pairs
+            for named in (between, edges)
+            for date in named(source.text, text.dates)
+        )
         return DatePool(chain((date for _, date in self.dates), inside))
 
     @cached_property

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from calendar import monthrange
+
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from streamverify.checks import SourceIndex, check
@@ -117,6 +120,32 @@ def test_a_stretch_of_days_holds_the_days_inside_it_and_no_other(first, length, 
     text = f"The desk is staffed {DAYS[first].title()} to {DAYS[last].title()}."
     inside = (asked - first) % 7 <= length
     assert (details(text, f"The desk is staffed on {DAYS[asked].title()}.") == []) is inside
+
+
+@given(
+    st.dates(dt.date(1990, 1, 1), dt.date(2049, 12, 31)),
+    st.sampled_from(["end", "last day", "beginning", "start", "first day"]),
+    st.booleans(),
+)
+@example(dt.date(2024, 2, 29), "last day", True)
+def test_the_end_and_the_beginning_of_a_month_or_a_year_are_days(day, edge, yearly):
+    month = dt.date(day.year, (12 if edge[0] in "el" else 1) if yearly else day.month, 1)
+    meant = month.replace(day=monthrange(month.year, month.month)[1] if edge[0] in "el" else 1)
+    source = (
+        f"The offer is valid until the {edge} of {month:%Y}."
+        if yearly
+        else (f"The offer is valid until the {edge} of {month:%B %Y}.")
+    )
+    claim = f"The offer is valid until {meant.day} {meant:%B %Y}."
+    assert details(source, claim) == details(claim, source) == []
+    assert (details(source, f"The offer is valid until {day.day} {day:%B %Y}.") == []) is (day == meant)
+
+
+@pytest.mark.parametrize("day", [28, 29])
+def test_a_february_without_a_year_may_end_on_either_day(day):
+    assert details("Pay by the end of February.", f"Pay by {day} February.") == []
+    assert details("Pay by the end of February.", "Pay by 27 February.") != []
+    assert details("Pay by the end of March.", "Pay by 30 March.") != []
 
 
 @given(
