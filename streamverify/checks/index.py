@@ -23,7 +23,7 @@ from streamverify.checks.phones import Phone
 from streamverify.checks.quantity import Quantity
 from streamverify.checks.source_text import SourceText, Stretch
 from streamverify.checks.versions import Versions
-from streamverify.checks.weekdays import between
+from streamverify.checks.weekdays import between, counts
 from streamverify.text.words import STOP_WORDS
 from streamverify.types import Passage
 
@@ -81,7 +81,8 @@ class SourceView:
     @cached_property
     def quantity_pool(self) -> QuantityPool:
         """The numbers, to be asked for a value."""
-        return QuantityPool(quantity for _, quantity in self.quantities)
+        days = (one for source, text in self._pairs for one in counts(source.text, text.dates))
+        return QuantityPool(chain((quantity for _, quantity in self.quantities), days))
 
     @cached_property
     def date_pool(self) -> DatePool:

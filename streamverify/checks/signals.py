@@ -36,6 +36,7 @@ from streamverify.checks.quotes import near_miss, occurs, quotations
 from streamverify.checks.replaced import closest, other_unit
 from streamverify.checks.scales import scaled
 from streamverify.checks.supposed import conditional, exemplary, of_some_case
+from streamverify.checks.weekdays import outside
 from streamverify.scorers.protocol import Claim
 from streamverify.types import Finding, FindingKind, Span
 
@@ -174,7 +175,7 @@ class _Check:
     def _dates(self, found: Sequence[Date]) -> dict[str, float]:
         nowhere = absent_near = 0.0
         for date in found:
-            if self._holds(self._near, date):
+            if self._holds(self._near, date) or self._left_out(date):
                 continue
             absent_near += 1
             if self._holds(self._all, date) or self._bounding(date):
@@ -188,6 +189,11 @@ class _Check:
     def _bounding(self, date: Date) -> bool:
         """Whether a date only bounds those that the sources have."""
         return bounding(self._text, date, ((source.text, other) for source, other in self._all.dates))
+
+    def _left_out(self, date: Date) -> bool:
+        """Whether a day is said to be closed where the sources are open on others, or the other way round."""
+        texts = zip(self._all.sources, self._all.texts, strict=True)
+        return outside(self._text, date, ((source.text, text.dates) for source, text in texts))
 
     def _holds(self, view: SourceView, date: Date) -> bool:
         if view.date_pool.holds(date):
@@ -322,6 +328,8 @@ class _Check:
             return {}
         turned = mismatch(self._text, [sentence for _, sentence in self._near.statements])
         if turned is None or not self._own(turned.start, turned.end):
+            return {}
+        if not turned.opposite and any(map(self._left_out, dates(self._text))):
             return {}
         source = next(source for source, sentence in self._near.statements if sentence is turned.theirs)
         detail = f"{self._index.name(source.passage)}: {_short(turned.theirs.text)}"

@@ -69,6 +69,11 @@ RIGHT = (
     ("It pays $50,000 to $70,000.", "It pays $50-70k."),
     ("It pays $50,000 to $70,000.", "It pays between 50 and 70 thousand dollars."),
     ("It has 5 to 6 million users.", "It has 5 million to 6 million users."),
+    ("The shop is open Monday to Friday.", "The shop is open 5 days a week, Monday to Friday."),
+    ("The shop is open Monday to Friday.", "The shop is closed on Saturday and Sunday."),
+    ("The shop is open Monday to Friday.", "The shop isn't open on Saturdays."),
+    ("The shop is closed on Saturday and Sunday.", "The shop is open Monday to Friday."),
+    ("The museum is closed on Mondays.", "The museum is open Tuesday to Sunday."),
     ("The accounting office receives the invoice.", "Send the invoice to the accounting office."),
 )
 
@@ -105,6 +110,11 @@ WRONG = (
     ("It has 5 to 6 million users.", "It has 4 million to 6 million users.", "4 million"),
     ("The fee is 500 to 1.5 million euros.", "The fee is 500 million euros.", "500 million"),
     ("The pole is 3 to 5 m.", "The pole is 3 million metres.", "3 million"),
+    ("The shop is open Monday to Friday.", "The shop is open six days a week.", "six days"),
+    ("The shop is open Monday to Friday.", "The shop is not open on Fridays.", "open Monday to Friday"),
+    ("It is open Monday to Friday and closed on Sundays.", "It is open on Saturdays.", "Saturdays"),
+    ("The shop is closed on Saturday and Sunday.", "The shop is closed on Monday.", "Monday"),
+    ("The shop is closed on Sundays.", "The test is on Monday.", "Monday"),
     ("Pets are allowed. Smoking is not allowed indoors.", "Pets are not allowed.", "Pets are allowed."),
 )
 
@@ -120,6 +130,17 @@ def test_a_stretch_of_days_holds_the_days_inside_it_and_no_other(first, length, 
     text = f"The desk is staffed {DAYS[first].title()} to {DAYS[last].title()}."
     inside = (asked - first) % 7 <= length
     assert (details(text, f"The desk is staffed on {DAYS[asked].title()}.") == []) is inside
+
+
+@given(st.integers(0, 6), st.integers(1, 6), st.integers(1, 7), st.integers(0, 6))
+def test_a_stretch_of_days_is_so_many_days_and_tells_when_it_is_closed(first, length, count, asked):
+    text = f"The desk is open {DAYS[first].title()} to {DAYS[(first + length) % 7].title()}."
+    spelled = "one two three four five six seven".split()[count - 1]
+    told = details(text, f"The desk is open {spelled} days a week.") if count > 1 else []
+    assert (told == []) is (count in {1, length + 1})
+    if (asked - first) % 7 > length:
+        assert details(text, f"The desk is closed on {DAYS[asked].title()}s.") == []
+        assert details(text, f"The desk is open on {DAYS[asked].title()}s.") != []
 
 
 @given(
