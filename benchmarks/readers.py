@@ -210,6 +210,8 @@ NOT_READERS: dict[str, str] = {
     "checks.clock_times.quarter_past": "is asked by dates for what it found",
     "checks.joined.join": "is asked by quantities for what it found",
     "checks.joined.marked": "is asked by quantities for what it found",
+    "checks.roman.number_of": "of a word",
+    "checks.roman.roman": "of a word",
     "checks.shared.spread": "is asked by quantities for what it found",
     "checks.numerals.below_zero": "is asked by quantities for what it found",
     "checks.numerals.sign_before": "is asked by quantities for what it found",

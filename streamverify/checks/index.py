@@ -82,7 +82,8 @@ class SourceView:
     def quantity_pool(self) -> QuantityPool:
         """The numbers, to be asked for a value."""
         days = (one for source, text in self._pairs for one in counts(source.text, text.dates))
-        return QuantityPool(chain((quantity for _, quantity in self.quantities), days))
+        numbered = (one for text in self.texts for one in text.romans)
+        return QuantityPool(chain((quantity for _, quantity in self.quantities), days, numbered))
 
     @cached_property
     def date_pool(self) -> DatePool:
@@ -160,7 +161,7 @@ class SourceView:
 
     @cached_property
     def counted(self) -> frozenset[tuple[str, str]]:
-        """Folded words and the small number, in digits or as a word, behind each: Apollo 11."""
+        """Folded words and the small number, in whichever form, behind each: Apollo 11, Henry the Eighth."""
         return _union(text.counted for text in self.texts)
 
     @cached_property

@@ -21,6 +21,11 @@ def details(text: str, claim: str) -> list[str]:
     return [finding.detail for finding in found]
 
 
+def written(number: int) -> str:
+    tens = ["", "X", "XX", "XXX", "XL", "L", "LX", "LXX", "LXXX", "XC"][number // 10]
+    return tens + ["", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX"][number % 10]
+
+
 RIGHT = (
     ("Dose: 5-10 mg every 4-6 hours.", "The dose is 5-10mg every 4-6h."),
     ("Memory 8-16 GB", "It has 8-16GB of memory."),
@@ -74,6 +79,10 @@ RIGHT = (
     ("The shop is open Monday to Friday.", "The shop isn't open on Saturdays."),
     ("The shop is closed on Saturday and Sunday.", "The shop is open Monday to Friday."),
     ("The museum is closed on Mondays.", "The museum is open Tuesday to Sunday."),
+    ("Henry VIII had six wives.", "Henry the Eighth had six wives."),
+    ("Henry the Eighth had six wives.", "Henry VIII had six wives."),
+    ("Elizabeth II reigned longest.", "Elizabeth the Second reigned longest."),
+    ("Charles I was beheaded.", "Charles the First was beheaded."),
     ("The accounting office receives the invoice.", "Send the invoice to the accounting office."),
 )
 
@@ -115,6 +124,9 @@ WRONG = (
     ("It is open Monday to Friday and closed on Sundays.", "It is open on Saturdays.", "Saturdays"),
     ("The shop is closed on Saturday and Sunday.", "The shop is closed on Monday.", "Monday"),
     ("The shop is closed on Sundays.", "The test is on Monday.", "Monday"),
+    ("Henry VIII had six wives.", "Henry the Seventh had six wives.", "Seventh"),
+    ("Henry the Eighth had six wives.", "Henry VII had six wives.", "VII"),
+    ("Super Bowl LVIII was watched by 120 million.", "Super Bowl 57 was watched by 120 million.", "57"),
     ("Pets are allowed. Smoking is not allowed indoors.", "Pets are not allowed.", "Pets are allowed."),
 )
 
@@ -130,6 +142,15 @@ def test_a_stretch_of_days_holds_the_days_inside_it_and_no_other(first, length, 
     text = f"The desk is staffed {DAYS[first].title()} to {DAYS[last].title()}."
     inside = (asked - first) % 7 <= length
     assert (details(text, f"The desk is staffed on {DAYS[asked].title()}.") == []) is inside
+
+
+@given(st.integers(13, 99), st.integers(13, 99))
+def test_a_roman_number_behind_a_name_is_its_figure_both_ways(number, other):
+    roman, figure = (f"Super Bowl {form} was held in the west." for form in (written(number), number))
+    assert details(roman, figure) == details(figure, roman) == []
+    if other != number:
+        assert details(roman, f"Super Bowl {other} was held in the west.") != []
+        assert details(figure, f"Super Bowl {written(other)} was held in the west.") != []
 
 
 @given(st.integers(0, 6), st.integers(1, 6), st.integers(1, 7), st.integers(0, 6))
