@@ -72,6 +72,8 @@ class _Check:
         self._findings: list[Finding] = []
         self._against: list[Near] = []
         self._dialled = phones(self._text)
+        self._zoned: Sequence[Span] = ()
+        """Times whose zones are compared with those of the sources, so that these are no names."""
         self._nowhere: list[Quantity | Date] = []
         """Numbers and dates that no source holds or gives."""
 
@@ -79,6 +81,8 @@ class _Check:
         found_dates = [date for date in dates(self._text) if self._own(date.start, date.end)]
         aside = sorted((*spans(found_dates), *(Span(one.start, one.end) for one in self._dialled)))
         numbers = [q for q in quantities(self._text, skip=aside) if not q.implied]
+        if any(date.zone for _, date in self._all.dates):
+            self._zoned = spans([date for date in found_dates if date.zone])
         signals: dict[str, float] = {}
         signals |= self._numbers(numbers, found_dates)
         signals |= self._dates(found_dates)
@@ -262,7 +266,11 @@ class _Check:
 
     def _names(self) -> dict[str, float]:
         found = [
-            name for name in names(self._text) if self._own(name.start, name.end) and not self._opens(name)
+            name
+            for name in names(self._text)
+            if self._own(name.start, name.end)
+            and not self._opens(name)
+            and not any(zoned.start <= name.start < zoned.end for zoned in self._zoned)
         ]
         dialled = [one for one in self._dialled if self._own(one.start, one.end)]
         figures = [text.undivided for text in self._all.texts] if dialled else []

@@ -83,6 +83,9 @@ RIGHT = (
     ("Henry the Eighth had six wives.", "Henry VIII had six wives."),
     ("Elizabeth II reigned longest.", "Elizabeth the Second reigned longest."),
     ("Charles I was beheaded.", "Charles the First was beheaded."),
+    ("Monday to Friday, 9-17h.", "It is open from 9:00 to 17:00, Monday to Friday."),
+    ("Monday to Friday, 9-17h.", "It is open five days a week from 9 to 5."),
+    ("The call is at 8 p.m. GMT.", "The call is at 3 p.m. EST."),
     ("The accounting office receives the invoice.", "Send the invoice to the accounting office."),
 )
 
@@ -127,6 +130,9 @@ WRONG = (
     ("Henry VIII had six wives.", "Henry the Seventh had six wives.", "Seventh"),
     ("Henry the Eighth had six wives.", "Henry VII had six wives.", "VII"),
     ("Super Bowl LVIII was watched by 120 million.", "Super Bowl 57 was watched by 120 million.", "57"),
+    ("Monday to Friday, 9-17h.", "It is open from 9:00 to 18:00.", "18:00"),
+    ("The call is at 8 p.m. GMT.", "The call is at 4 p.m. EST.", "4 p.m. EST here, 8 p.m. GMT"),
+    ("The call is at 3 p.m.", "The call is at 3 p.m. EST.", "EST"),
     ("Pets are allowed. Smoking is not allowed indoors.", "Pets are not allowed.", "Pets are allowed."),
 )
 
