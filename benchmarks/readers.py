@@ -192,6 +192,8 @@ CALLS: dict[str, Callable[[str], object]] = {
 NOT_READERS: dict[str, str] = {
     "checks.bounding.bounding": "looks at forty characters",
     "checks.month_ends.edges": "is asked by SourceIndex for each passage",
+    "checks.currencies.foreign": "is asked by check for a claim's amounts",
+    "checks.currencies.is_currency": "of a unit",
     "checks.phones.listed": "looks for one number in texts",
     "checks.weekdays.between": "is asked by SourceIndex for each passage",
     "checks.weekdays.counts": "is asked by SourceIndex for each passage",

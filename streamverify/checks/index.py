@@ -86,6 +86,11 @@ class SourceView:
         return QuantityPool(chain((quantity for _, quantity in self.quantities), days, numbered))
 
     @cached_property
+    def currencies(self) -> frozenset[str]:
+        """Every currency that is named."""
+        return _union(text.currencies for text in self.texts)
+
+    @cached_property
     def date_pool(self) -> DatePool:
         """The dates, to be asked for a date."""
         inside = (

@@ -20,6 +20,7 @@ from streamverify.checks.aligned import (
     number_places,
 )
 from streamverify.checks.bounding import bounding
+from streamverify.checks.currencies import foreign
 from streamverify.checks.dates import Date, DateKind, dates, same, spans
 from streamverify.checks.derived import derivable, reachable
 from streamverify.checks.index import ALIGNED_WHOLE, Near, Source, SourceIndex, SourceView
@@ -115,23 +116,26 @@ class _Check:
         telling = [quantity for quantity in found if not quantity.weak]
         counts = [quantity for quantity in found if quantity.weak]
         nowhere = absent_near = rivals = units = 0.0
+        theirs = [candidate for _, candidate in self._near.quantities]
         for quantity in telling:
-            if self._holds_number(self._near, quantity):
+            # Money that the sources do not know is not theirs, even where the figure is.
+            abroad = self._foreign(quantity)
+            if not abroad and self._holds_number(self._near, quantity):
                 continue
             others = [other for other in found if other is not quantity]
-            derived = self._derivable(quantity, self._near, others, found_dates)
-            other = rival(quantity, [candidate for _, candidate in self._near.quantities])
+            derived = not abroad and self._derivable(quantity, self._near, others, found_dates)
+            other = rival(quantity, theirs)
             absent_near += 0.5 if derived else 1.0
             rivals += other is not None and not derived
-            if self._holds_number(self._all, quantity):
+            if not abroad and self._holds_number(self._all, quantity):
                 continue
-            if derived or self._derivable(quantity, self._all, others, found_dates):
+            if derived or (not abroad and self._derivable(quantity, self._all, others, found_dates)):
                 continue
             if of_some_case(self._text, quantity.start, quantity.end):
                 continue
             nowhere += 1
-            swapped = other_unit(quantity, [candidate for _, candidate in self._near.quantities])
-            units += swapped is not None
+            swapped = other_unit(quantity, theirs)
+            units += abroad or swapped is not None
             other = swapped or other
             if not exemplary(self._text, quantity.start):
                 self._lost(quantity)
@@ -146,6 +150,10 @@ class _Check:
             "unit_replaced": _share(units, telling),
             "count_missing": _share(lost, counts),
         }
+
+    def _foreign(self, quantity: Quantity) -> bool:
+        numbers = (candidate for _, candidate in self._all.quantities)
+        return foreign(quantity, self._all.currencies, numbers)
 
     def _lost(self, value: Quantity | Date) -> None:
         if len(self._nowhere) < _LOOKED_UP:

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from streamverify._lazy import cached_property
 from streamverify.checks.aligned import Run, run_of
+from streamverify.checks.currencies import named
 from streamverify.checks.dates import Date, dates, spans
 from streamverify.checks.negation import Statement, statements
 from streamverify.checks.number_words import CARDINALS, ORDINALS
@@ -97,6 +98,11 @@ class SourceText:
     def scales(self) -> frozenset[float]:
         """What it says its figures are counted in."""
         return frozenset(scales(self.text))
+
+    @cached_property
+    def currencies(self) -> frozenset[str]:
+        """The currencies it names."""
+        return named(self.text)
 
     @cached_property
     def folded(self) -> str:
