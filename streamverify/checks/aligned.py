@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from streamverify.checks.dates import Date, same
 from streamverify.checks.numbers import Allowance, allowances, as_good
-from streamverify.checks.quantity import Quantity
+from streamverify.checks.quantity import Edge, Quantity
 from streamverify.text.sentence_ends import SENTENCE_END
 from streamverify.text.words import STOP_WORDS, listed, placed_words, stems_of
 
@@ -367,14 +367,20 @@ def number_places(
     number: Quantity, named: Callable[[PlacedNumber], bool], sources: Sequence[PlacedNumber]
 ) -> tuple[list[Place], list[Place]]:
     """Where the sources hold a number, and where a rival: of its kind, and not `named` by the claim."""
-    holders, rivals = [], []
+    holders: list[Place] = []
+    rivals: list[tuple[Place, int]] = []
     allowed, kinds = allowances(number), _kinds(number)
-    for other in sources:
+    opposite = -1  # the other end of a range of which the claim's number is the same end
+    for index, other in enumerate(sources):
         if other.within(allowed):
             holders.append(other.place)
-        elif other.answers(kinds, number.noun) and not named(other):
-            rivals.append(other.place)
-    return holders, rivals
+            if number.edge is other.quantity.edge is Edge.FIRST:
+                opposite = index + 1
+            elif number.edge is other.quantity.edge is Edge.LAST and rivals and rivals[-1][1] == index - 1:
+                rivals.pop()
+        elif index != opposite and other.answers(kinds, number.noun) and not named(other):
+            rivals.append((other.place, index))
+    return holders, [place for place, _ in rivals]
 
 
 def _kinds(number: Quantity) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Clock times read out of a text: 2:30 pm, 14:30, 14.30, 1430 hours, T14:30:00Z, half past two, noon.
+"""Clock times read out of a text: 2:30 pm, 14:30, 14.30, 1430 hours, T14:30:00Z, 9-17h, half past two, noon.
 
 Before: `dates.py` comes upon a number or a word that may begin one. After: it makes a date of what is found
 here.
@@ -66,6 +66,21 @@ _PRICED = re.compile(
     re.IGNORECASE,
 )
 """What opens and closes at 17.50 as well and tells no time."""
+_HOURED = re.compile(r"(?P<h>[01]?\d|2[0-4])\s?h(?P<m>[0-5]\d)?\b(?!\s(?:of|per|an?|each)\b)")
+_HOURS_TO_HOURS = re.compile(
+    r"(?P<from>[01]?\d|2[0-4])\s?h?\s?(?:[-–—]|\b(?:to|until|till)\b)\s?(?P<to>(?:[01]?\d|2[0-4])\s?h\b)"
+    r"(?!\s(?:of|per|an?|each)\b)"
+)
+_HOURED_BEFORE = re.compile(
+    r"(?:\b(?:at|from|until|till|opens|closes)\s|\dh(?:[0-5]\d)?\s?(?:[-–—]|to|until|till|and)\s?)$",
+    re.IGNORECASE,
+)
+_HOURS_BEFORE = re.compile(
+    r"\b(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}|open|hours|weekdays|weekends|daily:|closed)"
+    r"[\s.,:;(]{0,3}(?:from\s|between\s)?$",
+    re.IGNORECASE,
+)
+"""What tells that figures with an h are hours of a clock; most are a span of time (4-6h)."""
 _MILITARY = re.compile(
     r"(?P<h>[01]\d|2[0-4])(?P<m>[0-5]\d)"
     r"(?=(?:\s?(?:hours|hrs|h)|(?:\sto\s|\s?[-–]\s?)[0-2]\d[0-5]\d\s?(?:hours|hrs|h))\b(?!\s(?:of|per|an?)\b))"
@@ -120,6 +135,24 @@ def military(text: str, start: int) -> ClockTime | None:
     if text[start] != "0" and _MILITARY_BEFORE.search(text, max(start - 10, 0), start) is None:
         return None
     return ClockTime(*match.span(), int(match["h"]) % 24 * 60 + int(match["m"]))
+
+
+def in_hours(text: str, start: int) -> list[ClockTime]:
+    """The times that begin at `start` and are told in hours: both of 9-17h, or 17h by itself."""
+    both = _HOURS_TO_HOURS.match(text, start)
+    if both and _HOURS_BEFORE.search(text, max(start - 24, 0), start):
+        last = int(both["to"].rstrip("h "))
+        if int(both["from"]) < last:
+            return [
+                ClockTime(*both.span(name), int(hour) % 24 * 60, int(hour) < 13 and last < 13)
+                for name, hour in (("from", both["from"]), ("to", last))
+            ]
+    one = _HOURED.match(text, start)
+    if one is None or _HOURED_BEFORE.search(text, max(start - 10, 0), start) is None:
+        return []
+    if _TIMELY.search(text, max(start - _NEAR, 0), one.end() + _NEAR) is None:
+        return []
+    return [_unhalved(one, one["h"], one["m"] or "00")]
 
 
 def behind_date(text: str, end: int) -> ClockTime | None:

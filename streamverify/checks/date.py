@@ -11,7 +11,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from streamverify.checks.zones import apart
 from streamverify.types import Span
+
+_DAY = 1440
+"""Minutes."""
 
 
 class DateKind(StrEnum):
@@ -45,6 +49,8 @@ class Date:
     """Minutes after midnight."""
     half_day: bool = False
     """Whether `minute` may also be 12 hours later: a clock time without a.m. or p.m."""
+    zone: str = ""
+    """The time zone that stands behind `minute`, if one does."""
     open_century: bool = False
     """Whether the decade may be any century's ('20s)."""
     swapped: bool = False
@@ -95,8 +101,11 @@ def _same_day(claim: Date, source: Date) -> bool:
 def _same_time(claim: Date, source: Date) -> bool:
     if claim.minute is None or source.minute is None:
         return False
-    difference = abs(claim.minute - source.minute)
-    return difference == 0 or (difference == 720 and (claim.half_day or source.half_day))
+    shifts = apart(claim.zone, source.zone)
+    if shifts is None:
+        return True  # their clocks cannot be compared
+    found = {(claim.minute - source.minute - shift) % _DAY for shift in shifts}
+    return 0 in found or (_DAY // 2 in found and (claim.half_day or source.half_day))
 
 
 class DatePool:

@@ -15,6 +15,7 @@ from streamverify.checks.clock_times import (
     by_clock,
     clock_at,
     half_past,
+    in_hours,
     military,
     noon,
     quarter_past,
@@ -23,6 +24,7 @@ from streamverify.checks.date import Date, DateKind, DatePool, same, spans
 from streamverify.checks.number_words import spelled
 from streamverify.checks.units import UNITS
 from streamverify.checks.weekdays import SHORT, stands_for_a_day, weekday
+from streamverify.checks.zones import zone_behind
 from streamverify.text.words import STOP_WORDS, listed
 
 __all__ = ["Date", "DateKind", "DatePool", "dates", "same", "spans"]
@@ -199,7 +201,8 @@ def _spoken(text: str, word: str, start: int, end: int) -> ClockTime | None:
 
 def _time(text: str, moment: ClockTime) -> Date:
     start, end, minute, half_day = moment
-    return Date(start, end, text[start:end], DateKind.TIME, minute=minute, half_day=half_day)
+    zone, end = zone_behind(text, end)
+    return Date(start, end, text[start:end], DateKind.TIME, minute=minute, half_day=half_day, zone=zone)
 
 
 def _fiscal(text: str, start: int, end: int) -> list[Date]:
@@ -310,6 +313,10 @@ def _military(text: str, start: int) -> list[Date]:
     return [_time(text, moment)] if moment else []
 
 
+def _hours(text: str, start: int) -> list[Date]:
+    return [_time(text, moment) for moment in in_hours(text, start)]
+
+
 def _short_year(text: str, start: int) -> list[Date]:
     """A year or a decade of which an apostrophe takes the century's place: '98, the '90s.
 
@@ -372,7 +379,7 @@ def _measured(text: str, end: int) -> bool:
     return unit is not None and unit[1] in _MEASURED
 
 
-_SHORT = (_slashed, _clock, _century)
+_SHORT = (_slashed, _clock, _hours, _century)
 _READINGS = {
     1: _SHORT,
     2: (_month_and_year, *_SHORT, _short_year),

@@ -16,13 +16,14 @@ from typing import NamedTuple, TypeVar
 from streamverify._lazy import cached_property
 from streamverify.checks.aligned import Ground, Place, PlacedNumber
 from streamverify.checks.dates import Date, DatePool
+from streamverify.checks.month_ends import edges
 from streamverify.checks.negation import Statement
 from streamverify.checks.numbers import QuantityPool
 from streamverify.checks.phones import Phone
 from streamverify.checks.quantity import Quantity
 from streamverify.checks.source_text import SourceText, Stretch
 from streamverify.checks.versions import Versions
-from streamverify.checks.weekdays import between
+from streamverify.checks.weekdays import between, counts
 from streamverify.text.words import STOP_WORDS
 from streamverify.types import Passage
 
@@ -80,12 +81,24 @@ class SourceView:
     @cached_property
     def quantity_pool(self) -> QuantityPool:
         """The numbers, to be asked for a value."""
-        return QuantityPool(quantity for _, quantity in self.quantities)
+        days = (one for source, text in self._pairs for one in counts(source.text, text.dates))
+        numbered = (one for text in self.texts for one in text.romans)
+        return QuantityPool(chain((quantity for _, quantity in self.quantities), days, numbered))
+
+    @cached_property
+    def currencies(self) -> frozenset[str]:
+        """Every currency that is named."""
+        return _union(text.currencies for text in self.texts)
 
     @cached_property
     def date_pool(self) -> DatePool:
         """The dates, to be asked for a date."""
-        inside = (date for source, text in self._pairs for date in between(source.text, text.dates))
+        inside = (
+            date
+            for source, text in self._pairs
+            for named in (between, edges)
+            for date in named(source.text, text.dates)
+        )
         return DatePool(chain((date for _, date in self.dates), inside))
 
     @cached_property
@@ -153,7 +166,7 @@ class SourceView:
 
     @cached_property
     def counted(self) -> frozenset[tuple[str, str]]:
-        """Folded words and the small number, in digits or as a word, behind each: Apollo 11."""
+        """Folded words and the small number, in whichever form, behind each: Apollo 11, Henry the Eighth."""
         return _union(text.counted for text in self.texts)
 
     @cached_property

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from streamverify.checks.index import SourceView
-from streamverify.checks.number_words import CARDINALS
+from streamverify.checks.roman import forms, number_of
 from streamverify.checks.source_text import BEGINNING
 from streamverify.checks.units import UNITS, unit_named
 from streamverify.text.sentence_ends import opens_sentence
@@ -46,8 +46,8 @@ _SYMBOL = re.compile(
     r"^(?:[numµμkMGTP]?(?:Wh?|Wp|Ah?|Hz|V|J|Pa|eV|B|b|bps|Sv|Bq|mol|cal|N|Nm)|[KMGT]iB|[KMGT]?B|dBA?|mmHg)"
     r"(?:/(?:h|s|m|kg|km|l|L|day|year|min))?$"
 )
-_ROMAN = re.compile(r"^X{0,3}(?:IX|IV|V?I{0,3})$")
-_ROMAN_DIGITS = {"i": 1, "v": 5, "x": 10}
+_THE = re.compile(r"(?<![\w'’])[A-Z][\w'’]*+ the $")
+_LONGEST_OPENING = 24
 _WORD = re.compile(r"\w+")
 _UMLAUTS = {ord(letter): f"{base}e" for letter, base in zip("äöüÄÖÜ", "aouAOU", strict=True)}
 _DIGRAPH = re.compile("([aou])e")
@@ -124,8 +124,15 @@ def names(text: str) -> tuple[Name, ...]:
             if before and not before.identifier and _joined(text[before.end : start]):
                 found[-1] = Name(before.start, end, text[before.start : end])
             else:
-                found.append(Name(start, end, token))
+                start = _numbered_from(text, token, start)
+                found.append(Name(start, end, text[start:end]))
     return tuple(_widened(text, found))
+
+
+def _numbered_from(text: str, token: str, start: int) -> int:
+    """Where a name begins that a sentence opens with and an ordinal closes: Henry the Eighth."""
+    opening = _THE.search(text, max(start - _LONGEST_OPENING, 0), start) if number_of(token) else None
+    return opening.start() if opening else start
 
 
 def _widened(text: str, found: list[Name]) -> list[Name]:
@@ -207,7 +214,9 @@ def missing(name: Name, view: SourceView) -> list[tuple[int, int]]:
     ]
     # A firm's legal form is no part of its name: what is left may be the one word that must be there.
     parts = [parts[0], *(one for one in parts[1:] if fold(one[0]).rstrip(".") not in _LEGAL_FORMS)]
-    befores = ["", *(part for part, _, _ in parts)]
+    befores = [""]
+    for part, _, _ in parts:  # Henry stands before Eighth, too
+        befores.append(befores[-1] if part == "the" else part)
     absent = [
         (start, end)
         for before, (part, start, end) in zip(befores, parts, strict=False)
@@ -238,25 +247,14 @@ def _reads(folded: str, view: SourceView) -> bool:
 
 
 def _holds_numbered(before: str, part: str, view: SourceView) -> bool:
-    """Whether a Roman number stands behind the same word in the sources as a figure or a word: Apollo 11."""
-    value = _roman(part) if before and part.isupper() else 0
-    if value < 2:
+    """Whether a number stands behind the same word in the sources in another form: Apollo XI, Apollo 11."""
+    value = number_of(part) if before else 0
+    if not value:
         return False
     words = _WORD.findall(strip_possessive(fold(before)))
     if not words or words[-1] not in view.words:
         return False
-    numbers = (str(value), *CARDINALS[value : value + 1])
-    return any((words[-1], number) in view.counted for number in numbers)
-
-
-def _roman(part: str) -> int:
-    """The value of a Roman number up to 39; 0 of anything else."""
-    if _ROMAN.match(part) is None:
-        return 0
-    digits = [_ROMAN_DIGITS[letter] for letter in part.lower()]
-    return sum(
-        -digit if digit < after else digit for digit, after in zip(digits, [*digits[1:], 0], strict=True)
-    )
+    return any((words[-1], number) in view.counted for number in forms(value))
 
 
 def _holds_spelling(part: str, view: SourceView) -> bool:

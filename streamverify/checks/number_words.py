@@ -52,6 +52,8 @@ _ORDINAL_TENS = {
         listed("twentieth thirtieth fortieth fiftieth sixtieth seventieth eightieth ninetieth"), start=2
     )
 }
+ORDINALS = {word: int(value) for word, value in (_ORDINAL_UNITS | _ORDINAL_TENS).items()}
+"""The ordinals of one word, with their values."""
 _FRACTIONS = {"half": 1 / 2, "halves": 1 / 2, "quarter": 1 / 4, "quarters": 1 / 4} | {
     name + ending: 1 / value for name, value in _ORDINAL_UNITS.items() if value >= 3 for ending in ("", "s")
 }

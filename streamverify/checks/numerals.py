@@ -20,6 +20,18 @@ _MORE_GROUPS = re.compile(r"(?:[ \u00a0\u2009\u202f'’.,]\d{2,3}(?!\d))*+")
 _PREFIXES = frozenset({"mid", "sub", "non", "pre", "post", "early", "late", "under", "over"})
 
 
+VULGAR = {
+    "½": 1 / 2, "⅓": 1 / 3, "⅔": 2 / 3, "¼": 1 / 4, "¾": 3 / 4,
+    "⅕": 1 / 5, "⅛": 1 / 8, "⅜": 3 / 8, "⅝": 5 / 8, "⅞": 7 / 8,
+}  # fmt: skip
+"""Fractions of one character."""
+_PART = re.compile(
+    rf"[ \u00a0-]?(?P<vulgar>[{''.join(VULGAR)}])"
+    r"|[ \u00a0-](?P<n>\d)/(?P<of>\d{1,2})(?![\d/]|[.,]\d)"
+)
+_PARTS_OF = frozenset({2, 3, 4, 5, 6, 8, 10, 12, 16, 32, 64})
+"""What wholes are divided by in practice: 5 3/7 is rather a list."""
+
 _SIGN = re.compile(r"(?:(?<![^\s(\[\"“'~≈:=/,–])[-−–]|\b(?:minus|negative) )$", re.IGNORECASE)
 """A minus before a figure. One that stands behind a letter or a figure makes a range: 5-10, HR-14."""
 _AFTER_A_FIGURE = re.compile(r"[\d°CF%]\s$")
@@ -103,3 +115,14 @@ def step_of(digits: str) -> float:
         return 10.0 ** -(len(digits) - max(digits.rfind("."), digits.rfind(",")) - 1)
     whole = str(int(value))
     return 10.0 ** (len(whole) - len(whole.rstrip("0"))) if whole != "0" else 0.0
+
+
+def mixed_with(text: str, end: int) -> tuple[float, int] | None:
+    """The fraction that goes with a whole number that ends here (2½, 2 1/2, 2-1/2), and where it ends."""
+    part = _PART.match(text, end)
+    if part is None:
+        return None
+    if part["vulgar"]:
+        return VULGAR[part["vulgar"]], part.end()
+    share, of = int(part["n"]), int(part["of"])
+    return (share / of, part.end()) if 0 < share < of and of in _PARTS_OF else None

@@ -14,8 +14,9 @@ from dataclasses import replace
 from streamverify.checks.hedges import hedged
 from streamverify.checks.joined import join, marked
 from streamverify.checks.number_words import MAGNITUDES, NUMBER_WORDS, RUN, Spelled, spelled
-from streamverify.checks.numerals import below_zero, in_name, numeral_at, sign_before, step_of, values_of
+from streamverify.checks.numerals import VULGAR, in_name, mixed_with, numeral_at, step_of, values_of
 from streamverify.checks.quantity import NumberReading, Quantity
+from streamverify.checks.shared import spread
 from streamverify.checks.units import (
     BETWEEN,
     BINARY,
@@ -32,8 +33,9 @@ from streamverify.text.words import STOP_WORDS, alternatives, fold, listed, stem
 from streamverify.types import Span
 
 _RUN_OF_DIGITS = re.compile(r"\d+")
-_VULGAR = {"½": 1 / 2, "⅓": 1 / 3, "⅔": 2 / 3, "¼": 1 / 4, "¾": 3 / 4, "⅕": 1 / 5, "⅛": 1 / 8}
-_VULGAR_RUN = re.compile("[½⅓⅔¼¾⅕⅛]")
+_VULGAR_RUN = re.compile(f"[{''.join(VULGAR)}]")
+_MOST_WHOLES = 3
+"""Digits of a whole number that a fraction goes with."""
 _SHARE = re.compile(r"\s?/\s?(\d{1,2})(?![\d/.])")
 _ORDINAL_END = re.compile(r"(?:st|nd|rd|th)\b", re.IGNORECASE)
 _MAGNITUDE = re.compile(r"(?:\s|-)?(hundred|thousand|million|billion|trillion|lakh|crore)\b", re.IGNORECASE)
@@ -62,8 +64,6 @@ _ENDS = re.compile(
     r"|each|after|before|than|if)\b"
 )
 _LETTERS = {"C": ("celsius", True), "F": ("fahrenheit", False), "K": ("kelvin", True)}
-_SIGNED = frozenset({"celsius", "fahrenheit"})
-_JOINED = re.compile(r"\s?(?:-|–|—|−|×|x|by|to|and|or|,|up to|through|/)\s?(?:up to )?$")
 _IMPLIED = {
     "hourly": (1.0, "hour"), "daily": (1.0, "day"), "nightly": (1.0, "day"), "weekly": (1.0, "week"),
     "fortnight": (2.0, "weeks"), "fortnightly": (2.0, "weeks"), "monthly": (1.0, "month"),
@@ -102,7 +102,7 @@ def quantities(text: str, *, skip: Sequence[Span] = (), hedges: bool = True) -> 
         if quantity.start >= end and quantity.end <= barrier.start:
             kept.append(quantity)
             end = quantity.end
-    read = _share_units(text, join(text, kept))
+    read = spread(text, join(text, kept))
     return tuple(hedged(text, quantity) for quantity in read) if hedges else tuple(read)
 
 
@@ -117,7 +117,7 @@ def _in_digits(text: str) -> list[Quantity]:
             found.append(_numeral(text, run.start(), digits))
             end = found[-1].end
     for match in _VULGAR_RUN.finditer(text):
-        value = _VULGAR[match[0]]
+        value = VULGAR[match[0]]
         found.append(_built(text, match.start(), match.end(), [value], share=True))
     return found
 
@@ -132,8 +132,9 @@ def _numeral(text: str, start: int, digits: str) -> Quantity:
     whole = marked(text, start, end, values[0])
     if whole is not None:
         return whole
-    if end < len(text) and text[end] in _VULGAR:
-        values, end = [values[0] + _VULGAR[text[end]]], end + 1
+    part = mixed_with(text, end) if digits.isdecimal() and len(digits) <= _MOST_WHOLES else None
+    if part:
+        values, end = [values[0] + part[0]], part[1]
     ordinal = _ORDINAL_END.match(text, end)
     if ordinal:
         end = ordinal.end()
@@ -355,44 +356,3 @@ def _implied(text: str, start: int, end: int, value: float, name: str) -> Quanti
     unit = UNITS.get(name)
     reading = NumberReading.of(value, unit) if unit else NumberReading(value, value)
     return Quantity(start, end, text[start:end], (reading,), weak=True, implied=True)
-
-
-def _share_units(text: str, found: list[Quantity]) -> list[Quantity]:
-    """Give "3" in "3 to 5 km" its unit: the last number of a range or a list carries it for all."""
-    for index in range(len(found) - 1, -1, -1):
-        here = found[index]
-        if index + 1 < len(found):
-            here = _with_unit_of(text, here, found[index + 1])
-        found[index] = _signed(text, here)
-    return found
-
-
-def _with_unit_of(text: str, here: Quantity, after: Quantity) -> Quantity:
-    if here.noun or here.implied or after.implied or any(reading.dimension for reading in here.readings):
-        return here
-    gap = text[here.end : after.start]
-    leads = {(lead.dimension, lead.factor): lead for lead in after.readings if lead.dimension}
-    if not leads or len(gap) > 8 or not _JOINED.match(gap):
-        return here
-    shared = tuple(
-        replace(lead, value=reading.value, base=reading.value * lead.factor, joined=False)
-        for lead in leads.values()
-        for reading in here.readings
-    )
-    return replace(here, readings=(*shared, *here.readings), weak=False)
-
-
-def _signed(text: str, quantity: Quantity) -> Quantity:
-    """A temperature with the minus before it, or "below zero" behind it; any other number as it is."""
-    if not any(reading.dimension in _SIGNED for reading in quantity.readings):
-        return quantity
-    start, end = sign_before(text, quantity.start), quantity.end
-    if start == quantity.start and not below_zero(text, end):
-        return quantity
-    readings = tuple(
-        replace(reading, value=-reading.value, base=-reading.base)
-        if reading.dimension in _SIGNED
-        else reading
-        for reading in quantity.readings
-    )
-    return replace(quantity, start=start, end=end, text=text[start:end], readings=readings)

@@ -22,6 +22,14 @@ class Hedge(StrEnum):
     """The true number is smaller, or equal where it says "at most"."""
 
 
+class Edge(StrEnum):
+    """Which end of a range a number is."""
+
+    NONE = "none"
+    FIRST = "first"
+    LAST = "last"
+
+
 @dataclass(frozen=True, slots=True)
 class NumberReading:
     """One way to understand a number."""
@@ -63,3 +71,4 @@ class Quantity:
     """A small count, an ordinal, "one", "half": absent from a source it says little."""
     implied: bool = False
     """Not written as a number ("daily", "an hour", "both"): evidence, never a claim."""
+    edge: Edge = Edge.NONE

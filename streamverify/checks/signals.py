@@ -20,6 +20,7 @@ from streamverify.checks.aligned import (
     number_places,
 )
 from streamverify.checks.bounding import bounding
+from streamverify.checks.currencies import foreign
 from streamverify.checks.dates import Date, DateKind, dates, same, spans
 from streamverify.checks.derived import derivable, reachable
 from streamverify.checks.index import ALIGNED_WHOLE, Near, Source, SourceIndex, SourceView
@@ -36,6 +37,7 @@ from streamverify.checks.quotes import near_miss, occurs, quotations
 from streamverify.checks.replaced import closest, other_unit
 from streamverify.checks.scales import scaled
 from streamverify.checks.supposed import conditional, exemplary, of_some_case
+from streamverify.checks.weekdays import outside
 from streamverify.checks.years import stray
 from streamverify.scorers.protocol import Claim
 from streamverify.types import Finding, FindingKind, Span
@@ -72,6 +74,8 @@ class _Check:
         self._findings: list[Finding] = []
         self._against: list[Near] = []
         self._dialled = phones(self._text)
+        self._zoned: Sequence[Span] = ()
+        """Times whose zones are compared with those of the sources, so that these are no names."""
         self._nowhere: list[Quantity | Date] = []
         """Numbers and dates that no source holds or gives."""
 
@@ -79,6 +83,8 @@ class _Check:
         found_dates = [date for date in dates(self._text) if self._own(date.start, date.end)]
         aside = sorted((*spans(found_dates), *(Span(one.start, one.end) for one in self._dialled)))
         numbers = [q for q in quantities(self._text, skip=aside) if not q.implied]
+        if any(date.zone for _, date in self._all.dates):
+            self._zoned = spans([date for date in found_dates if date.zone])
         signals: dict[str, float] = {}
         signals |= self._numbers(numbers, found_dates)
         signals |= self._dates(found_dates)
@@ -111,23 +117,26 @@ class _Check:
         telling = [quantity for quantity in found if not quantity.weak]
         counts = [quantity for quantity in found if quantity.weak]
         nowhere = absent_near = rivals = units = 0.0
+        theirs = [candidate for _, candidate in self._near.quantities]
         for quantity in telling:
-            if self._holds_number(self._near, quantity):
+            # Money that the sources do not know is not theirs, even where the figure is.
+            abroad = self._foreign(quantity)
+            if not abroad and self._holds_number(self._near, quantity):
                 continue
             others = [other for other in found if other is not quantity]
-            derived = self._derivable(quantity, self._near, others, found_dates)
-            other = rival(quantity, [candidate for _, candidate in self._near.quantities])
+            derived = not abroad and self._derivable(quantity, self._near, others, found_dates)
+            other = rival(quantity, theirs)
             absent_near += 0.5 if derived else 1.0
             rivals += other is not None and not derived
-            if self._holds_number(self._all, quantity):
+            if not abroad and self._holds_number(self._all, quantity):
                 continue
-            if derived or self._derivable(quantity, self._all, others, found_dates):
+            if derived or (not abroad and self._derivable(quantity, self._all, others, found_dates)):
                 continue
             if of_some_case(self._text, quantity.start, quantity.end):
                 continue
             nowhere += 1
-            swapped = other_unit(quantity, [candidate for _, candidate in self._near.quantities])
-            units += swapped is not None
+            swapped = other_unit(quantity, theirs)
+            units += abroad or swapped is not None
             other = swapped or other
             if not exemplary(self._text, quantity.start):
                 self._lost(quantity)
@@ -142,6 +151,10 @@ class _Check:
             "unit_replaced": _share(units, telling),
             "count_missing": _share(lost, counts),
         }
+
+    def _foreign(self, quantity: Quantity) -> bool:
+        numbers = (candidate for _, candidate in self._all.quantities)
+        return foreign(quantity, self._all.currencies, numbers)
 
     def _lost(self, value: Quantity | Date) -> None:
         if len(self._nowhere) < _LOOKED_UP:
@@ -175,7 +188,7 @@ class _Check:
     def _dates(self, found: Sequence[Date]) -> dict[str, float]:
         nowhere = absent_near = years = 0.0
         for date in found:
-            if self._holds(self._near, date):
+            if self._holds(self._near, date) or self._left_out(date):
                 continue
             absent_near += 1
             if self._holds(self._all, date) or self._bounding(date):
@@ -195,6 +208,11 @@ class _Check:
     def _bounding(self, date: Date) -> bool:
         """Whether a date only bounds those that the sources have."""
         return bounding(self._text, date, ((source.text, other) for source, other in self._all.dates))
+
+    def _left_out(self, date: Date) -> bool:
+        """Whether a day is said to be closed where the sources are open on others, or the other way round."""
+        texts = zip(self._all.sources, self._all.texts, strict=True)
+        return outside(self._text, date, ((source.text, text.dates) for source, text in texts))
 
     def _holds(self, view: SourceView, date: Date) -> bool:
         if view.date_pool.holds(date):
@@ -263,7 +281,11 @@ class _Check:
 
     def _names(self) -> dict[str, float]:
         found = [
-            name for name in names(self._text) if self._own(name.start, name.end) and not self._opens(name)
+            name
+            for name in names(self._text)
+            if self._own(name.start, name.end)
+            and not self._opens(name)
+            and not any(zoned.start <= name.start < zoned.end for zoned in self._zoned)
         ]
         dialled = [one for one in self._dialled if self._own(one.start, one.end)]
         figures = [text.undivided for text in self._all.texts] if dialled else []
@@ -329,6 +351,8 @@ class _Check:
             return {}
         turned = mismatch(self._text, [sentence for _, sentence in self._near.statements])
         if turned is None or not self._own(turned.start, turned.end):
+            return {}
+        if not turned.opposite and any(map(self._left_out, dates(self._text))):
             return {}
         source = next(source for source, sentence in self._near.statements if sentence is turned.theirs)
         detail = f"{self._index.name(source.passage)}: {_short(turned.theirs.text)}"

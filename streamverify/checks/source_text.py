@@ -14,14 +14,16 @@ from typing import TypeVar
 
 from streamverify._lazy import cached_property
 from streamverify.checks.aligned import Run, run_of
+from streamverify.checks.currencies import named
 from streamverify.checks.dates import Date, dates, spans
 from streamverify.checks.negation import Statement, statements
-from streamverify.checks.number_words import CARDINALS
+from streamverify.checks.number_words import CARDINALS, ORDINALS
 from streamverify.checks.numbers import QuantityPool
 from streamverify.checks.phones import Phone, phones, undivided
 from streamverify.checks.quantities import quantities
 from streamverify.checks.quantity import Quantity
 from streamverify.checks.quotes import LEAST_WORDS, plain
+from streamverify.checks.roman import romans
 from streamverify.checks.scales import scales
 from streamverify.text.words import (
     STOP_WORDS,
@@ -49,7 +51,10 @@ _CAPITALS = re.compile(r"\b[A-Z](?:\.?[A-Z])+\b")
 BEGINNING = 5
 """Letters of a beginning that a name and its adjective share."""
 _NEIGHBOURS = re.compile(r"(?<!\w)(\w+)(?=[-.(](\w+)|\s(\d+)(?!\w))")
-_COUNTED = re.compile(rf"(?<!\w)(\w++)\s(?=(\d\d?|{'|'.join(CARDINALS[2:])})\b)")
+_COUNTED = re.compile(
+    r"(?<!\w)(\w++)\s(?=(?:the\s)?(\d\d?(?:st|nd|rd|th)?|[ivxlc]{2,8}|[ivx]"
+    rf"|{'|'.join((*CARDINALS[2:], *ORDINALS))})\b)"
+)
 
 
 class SourceText:
@@ -70,6 +75,11 @@ class SourceText:
         return quantities(self.text, skip=others, hedges=False)
 
     @cached_property
+    def romans(self) -> tuple[Quantity, ...]:
+        """Its Roman numbers, in order."""
+        return tuple(romans(self.text))
+
+    @cached_property
     def quantity_pool(self) -> QuantityPool:
         """Its numbers, to be asked for a value."""
         return QuantityPool(self.quantities)
@@ -88,6 +98,11 @@ class SourceText:
     def scales(self) -> frozenset[float]:
         """What it says its figures are counted in."""
         return frozenset(scales(self.text))
+
+    @cached_property
+    def currencies(self) -> frozenset[str]:
+        """The currencies it names."""
+        return named(self.text)
 
     @cached_property
     def folded(self) -> str:
@@ -133,7 +148,7 @@ class SourceText:
 
     @cached_property
     def counted(self) -> frozenset[tuple[str, str]]:
-        """Folded words and the small number, in digits or as a word, behind each: Apollo 11."""
+        """Folded words and the small number, in whichever form, behind each: Apollo 11, Henry the Eighth."""
         return frozenset(_COUNTED.findall(self.folded))
 
     @cached_property

@@ -138,6 +138,26 @@ def test_of_two_things_in_one_sentence_each_has_its_value(text, claim, detail):
     assert found.detail.startswith(detail)
 
 
+@pytest.mark.parametrize(
+    ("claim", "told"),
+    [
+        ("Standard orders are brought to the door within 3-7 business days.", ["7 business days here, 5"]),
+        ("Standard orders are brought to the door within 3 to 5 business days.", []),
+    ],
+)
+def test_an_end_of_a_range_that_the_source_has_as_the_same_end_is_not_set_against_the_other(claim, told):
+    text = "Within 3-5 business days standard orders are brought to the door."
+    found = [one.detail for one in checked(claim, [text]).findings]
+    assert len(found) == len(told)
+    assert all(detail.startswith(start) for detail, start in zip(found, told, strict=True))
+
+
+def test_the_range_of_another_thing_is_still_contrasted():
+    text = "Trains to the coast need 30 to 50 minutes. Buses to the valley need 60 to 90 minutes."
+    found = checked("Buses to the valley need 30 to 50 minutes.", [text]).findings
+    assert any("30 here, 60 in" in one.detail for one in found)
+
+
 def test_a_value_of_the_question_or_a_title_is_not_accused():
     claim = "Guests pay 12 euros a month."
     assert checked(claim, FACTS, question="I pay 12 euros. Why?").findings == ()

@@ -66,6 +66,48 @@ def test_every_clock_tells_its_own_time_and_no_other(hour, minute, other, others
         assert not backed(form.format(hour=other, minute=others), source)
 
 
+OFFSETS = {"EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7,
+           "GMT": 0, "UTC": 0, "BST": 1, "CET": 1, "CEST": 2, "UTC+5": 5, "GMT-3": -3}  # fmt: skip
+zones = st.sampled_from(sorted(OFFSETS))
+
+
+@given(st.integers(0, 23), st.integers(0, 59), zones, zones, st.sampled_from([0, 0, 2, 3, 10, 14]))
+def test_a_time_is_the_same_in_another_zone_where_the_clocks_say_so(hour, minute, one, other, off):
+    there = (hour - OFFSETS[one] + OFFSETS[other] + off) % 24
+    half = "a.m." if there < 12 else "p.m."
+    claim = f"at {there % 12 or 12}:{minute:02} {half} {other}"
+    source = f"at {hour % 12 or 12}:{minute:02} {'a.m.' if hour < 12 else 'p.m.'} ({one})"
+    assert backed(claim, source) == (off == 0)
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "expected"),
+    [
+        ("at 3 p.m. ET", "at 8 p.m. GMT", True),
+        ("at 3 p.m. ET", "at 9 p.m. GMT", False),
+        ("at 3 p.m. Eastern time", "at 3 p.m. EST", True),
+        ("at 3 p.m. EDT", "at 3 p.m. EST", True),
+        ("at 3 p.m. PT", "at 3 p.m. ET", False),
+        ("at 3 p.m. local time", "at 8 p.m. GMT", True),
+        ("at 3 p.m. IST", "at 8 p.m. GMT", True),
+        ("at 3 p.m. IST", "at 8 p.m. IST", False),
+        ("at 3 p.m. EST", "at 3 p.m.", True),
+        ("at 3 p.m. EST", "at 8 p.m.", False),
+        ("at 3 p.m. Central Park", "at 8 p.m. GMT", False),
+    ],
+)
+def test_zones_that_are_not_fixed_accuse_nobody(claim, source, expected):
+    assert backed(claim, source) is expected
+
+
+@given(st.integers(1, 11), st.integers(13, 23), st.sampled_from(["{}-{}h", "{}h-{}h", "from {}h to {}h"]))
+def test_hours_of_opening_are_times(first, last, form):
+    told = f"Open {form.format(first, last)}."
+    assert backed(f"open from {first}:00 to {last}:00", told)
+    assert backed(f"open from {first} a.m. to {last - 12} p.m.", told)
+    assert not backed(f"until {last - 1}:00", told)
+
+
 @given(days)
 def test_a_date_time_is_a_date_and_a_time(day):
     found = dates(f"on {day.isoformat()}T14:30:00.250Z")
@@ -188,6 +230,11 @@ def test_another_date_is_not_backed(claim, source):
         "up to 1500 hours",
         "'98 people'",
         "the last quarter",
+        "take it every 4-6h",
+        "the flight takes 9-17h",
+        "it runs for 17h",
+        "open 9-17h a week",
+        "from 5h of sleep to 7h",
     ],
 )
 def test_what_only_looks_like_a_date_is_none(text):

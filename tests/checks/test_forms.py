@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from calendar import monthrange
+
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from streamverify.checks import SourceIndex, check
@@ -16,6 +19,11 @@ from streamverify.types import Passage
 def details(text: str, claim: str) -> list[str]:
     found = check(Claim(claim), SourceIndex([Passage("p", text)])).findings
     return [finding.detail for finding in found]
+
+
+def written(number: int) -> str:
+    tens = ["", "X", "XX", "XXX", "XL", "L", "LX", "LXX", "LXXX", "XC"][number // 10]
+    return tens + ["", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX"][number % 10]
 
 
 RIGHT = (
@@ -58,6 +66,26 @@ RIGHT = (
     ("It does not have the same climate as the coast.", "It has a different climate than the coast."),
     ("Tickets are non-refundable after purchase.", "Tickets are nonrefundable after purchase."),
     ("All of the documents must be signed.", "Some of the documents must be signed."),
+    ("The soup needs 2 1/2 cups of stock.", "The soup needs 2.5 cups of stock."),
+    ("Bake it for 1 1/2 hours.", "Bake it for 90 minutes."),
+    ("The plank is 2½ inches thick.", "The plank is 2-1/2 inches thick."),
+    ("It costs between $1.5 million and $2 million.", "It costs $1.5-2 million."),
+    ("It costs $1.5-2 million.", "It costs between $1.5 million and $2 million."),
+    ("It pays $50,000 to $70,000.", "It pays $50-70k."),
+    ("It pays $50,000 to $70,000.", "It pays between 50 and 70 thousand dollars."),
+    ("It has 5 to 6 million users.", "It has 5 million to 6 million users."),
+    ("The shop is open Monday to Friday.", "The shop is open 5 days a week, Monday to Friday."),
+    ("The shop is open Monday to Friday.", "The shop is closed on Saturday and Sunday."),
+    ("The shop is open Monday to Friday.", "The shop isn't open on Saturdays."),
+    ("The shop is closed on Saturday and Sunday.", "The shop is open Monday to Friday."),
+    ("The museum is closed on Mondays.", "The museum is open Tuesday to Sunday."),
+    ("Henry VIII had six wives.", "Henry the Eighth had six wives."),
+    ("Henry the Eighth had six wives.", "Henry VIII had six wives."),
+    ("Elizabeth II reigned longest.", "Elizabeth the Second reigned longest."),
+    ("Charles I was beheaded.", "Charles the First was beheaded."),
+    ("Monday to Friday, 9-17h.", "It is open from 9:00 to 17:00, Monday to Friday."),
+    ("Monday to Friday, 9-17h.", "It is open five days a week from 9 to 5."),
+    ("The call is at 8 p.m. GMT.", "The call is at 3 p.m. EST."),
     ("The accounting office receives the invoice.", "Send the invoice to the accounting office."),
 )
 
@@ -87,6 +115,24 @@ WRONG = (
     ("Gift cards are non-refundable online.", "Gift cards are refundable online.", "Gift cards are non-"),
     ("Work on holidays is forbidden for trainees.", "Work on holidays is allowed for trainees.", "forbidden"),
     ("Employees must not share passwords.", "Employees must share passwords.", "must not share"),
+    ("Mix in 1 1/2 cups of flour.", "Mix in 1 1/4 cups of flour.", "1 1/4 here, 1 1/2"),
+    ("Bake it for 1 1/2 hours.", "Bake it for 80 minutes.", "80 minutes"),
+    ("It costs between $1.5 million and $2 million.", "It costs $1.7-2 million.", "$1.7"),
+    ("It pays $50,000 to $70,000.", "It pays $40-70k.", "$40"),
+    ("It has 5 to 6 million users.", "It has 4 million to 6 million users.", "4 million"),
+    ("The fee is 500 to 1.5 million euros.", "The fee is 500 million euros.", "500 million"),
+    ("The pole is 3 to 5 m.", "The pole is 3 million metres.", "3 million"),
+    ("The shop is open Monday to Friday.", "The shop is open six days a week.", "six days"),
+    ("The shop is open Monday to Friday.", "The shop is not open on Fridays.", "open Monday to Friday"),
+    ("It is open Monday to Friday and closed on Sundays.", "It is open on Saturdays.", "Saturdays"),
+    ("The shop is closed on Saturday and Sunday.", "The shop is closed on Monday.", "Monday"),
+    ("The shop is closed on Sundays.", "The test is on Monday.", "Monday"),
+    ("Henry VIII had six wives.", "Henry the Seventh had six wives.", "Seventh"),
+    ("Henry the Eighth had six wives.", "Henry VII had six wives.", "VII"),
+    ("Super Bowl LVIII was watched by 120 million.", "Super Bowl 57 was watched by 120 million.", "57"),
+    ("Monday to Friday, 9-17h.", "It is open from 9:00 to 18:00.", "18:00"),
+    ("The call is at 8 p.m. GMT.", "The call is at 4 p.m. EST.", "4 p.m. EST here, 8 p.m. GMT"),
+    ("The call is at 3 p.m.", "The call is at 3 p.m. EST.", "EST"),
     ("Pets are allowed. Smoking is not allowed indoors.", "Pets are not allowed.", "Pets are allowed."),
 )
 
@@ -102,6 +148,52 @@ def test_a_stretch_of_days_holds_the_days_inside_it_and_no_other(first, length, 
     text = f"The desk is staffed {DAYS[first].title()} to {DAYS[last].title()}."
     inside = (asked - first) % 7 <= length
     assert (details(text, f"The desk is staffed on {DAYS[asked].title()}.") == []) is inside
+
+
+@given(st.integers(13, 99), st.integers(13, 99))
+def test_a_roman_number_behind_a_name_is_its_figure_both_ways(number, other):
+    roman, figure = (f"Super Bowl {form} was held in the west." for form in (written(number), number))
+    assert details(roman, figure) == details(figure, roman) == []
+    if other != number:
+        assert details(roman, f"Super Bowl {other} was held in the west.") != []
+        assert details(figure, f"Super Bowl {written(other)} was held in the west.") != []
+
+
+@given(st.integers(0, 6), st.integers(1, 6), st.integers(1, 7), st.integers(0, 6))
+def test_a_stretch_of_days_is_so_many_days_and_tells_when_it_is_closed(first, length, count, asked):
+    text = f"The desk is open {DAYS[first].title()} to {DAYS[(first + length) % 7].title()}."
+    spelled = "one two three four five six seven".split()[count - 1]
+    told = details(text, f"The desk is open {spelled} days a week.") if count > 1 else []
+    assert (told == []) is (count in {1, length + 1})
+    if (asked - first) % 7 > length:
+        assert details(text, f"The desk is closed on {DAYS[asked].title()}s.") == []
+        assert details(text, f"The desk is open on {DAYS[asked].title()}s.") != []
+
+
+@given(
+    st.dates(dt.date(1990, 1, 1), dt.date(2049, 12, 31)),
+    st.sampled_from(["end", "last day", "beginning", "start", "first day"]),
+    st.booleans(),
+)
+@example(dt.date(2024, 2, 29), "last day", True)
+def test_the_end_and_the_beginning_of_a_month_or_a_year_are_days(day, edge, yearly):
+    month = dt.date(day.year, (12 if edge[0] in "el" else 1) if yearly else day.month, 1)
+    meant = month.replace(day=monthrange(month.year, month.month)[1] if edge[0] in "el" else 1)
+    source = (
+        f"The offer is valid until the {edge} of {month:%Y}."
+        if yearly
+        else (f"The offer is valid until the {edge} of {month:%B %Y}.")
+    )
+    claim = f"The offer is valid until {meant.day} {meant:%B %Y}."
+    assert details(source, claim) == details(claim, source) == []
+    assert (details(source, f"The offer is valid until {day.day} {day:%B %Y}.") == []) is (day == meant)
+
+
+@pytest.mark.parametrize("day", [28, 29])
+def test_a_february_without_a_year_may_end_on_either_day(day):
+    assert details("Pay by the end of February.", f"Pay by {day} February.") == []
+    assert details("Pay by the end of February.", "Pay by 27 February.") != []
+    assert details("Pay by the end of March.", "Pay by 30 March.") != []
 
 
 @given(

@@ -201,6 +201,36 @@ def test_feet_and_inches_are_one_number(feet, inches, others, more):
     assert all(backed(claim, source) == same for claim in claims for source in sources)
 
 
+@given(
+    st.integers(1, 99),
+    st.integers(1, 15),
+    st.sampled_from([2, 3, 4, 5, 8, 10, 12, 16]),
+    st.sampled_from(" -"),
+)
+def test_a_whole_number_and_a_fraction_are_one_number(whole, share, of, gap):
+    claim = f"It takes {whole}{gap}{share}/{of} hours."
+    if share < min(of, 10):
+        assert backed(claim, f"It takes {whole * 60 + share * 60 / of:g} minutes.")
+        assert not backed(claim, f"It takes {(whole * 60 + share * 60 / of) * 1.03 + 1:g} minutes.")
+        assert not backed(claim, f"It takes {share}/{of} hours.")
+    else:
+        assert quantities(claim)[0].text != claim[9:-1]
+
+
+@given(
+    st.integers(1, 400),
+    st.integers(1, 400),
+    st.integers(1, 400).filter(lambda number: number % 10),
+    st.sampled_from(["million", "thousand", "billion"]),
+    st.sampled_from(["{}-{} {}", "{} to {} {}", "between {} and {} {}", "{} or {} {}"]),
+)
+def test_the_first_number_of_a_range_has_the_magnitude_of_the_second(low, more, other, name, form):
+    source = f"It was {form.format(low, low + more, name)} euros."
+    assert backed(f"It was {low} {name} euros.", source)
+    assert backed(source, f"It was {low} {name} euros to {low + more} {name} euros.")
+    assert backed(f"It was {other} {name} euros.", source) == (other in {low, low + more})
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [

@@ -300,3 +300,34 @@ def test_a_figure_with_another_unit_of_its_kind_is_contrasted_with_it(text, clai
     checked = check(Claim(claim), SourceIndex([Passage("p", text)]))
     assert (checked.signals.unit_replaced > 0) is (replaced is not None)
     assert replaced is None or [finding.detail for finding in checked.findings] == [replaced]
+
+
+FOREIGN = (
+    ("The grant is 450 a month. It was 400 crowns before.", "The grant is 450 pounds a month."),
+    ("The grant is 400 crowns, and 50 crowns for food.", "The grant is 450 pounds in all."),
+    ("Price: 450. Deposit: €50.", "The price is $450."),
+    ("Prices: 500 and 950. Deposit: €50.", "The price differs by 450 dollars."),
+)
+
+
+@pytest.mark.parametrize(("text", "claim"), FOREIGN)
+def test_an_amount_in_a_currency_that_no_source_names_is_not_theirs(text, claim):
+    checked = check(Claim(claim), SourceIndex([Passage("p", text)]))
+    assert [one.kind for one in checked.findings] == [FindingKind.NUMBER_MISMATCH]
+    assert checked.signals.unit_replaced == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("Price: 450. Deposit: €50.", "The price is 450 euros."),
+        ("Price (GBP): 450. Deposit: €50.", "The price is 450 pounds."),
+        ("The fee is 450 kr. A bond is 300 EUR.", "The fee is 450 crowns."),
+        ("The fee is 450 US dollars.", "The fee is $450."),
+        ("The hound weighs 450. A calf weighs 20 kg and costs 5 crowns.", "The hound weighs 450 pounds."),
+        ("The film has 1080 lines and costs $5.", "The film is in 1080p."),
+        ("Price: 450.", "The price is $450."),
+    ],
+)
+def test_an_amount_whose_currency_may_be_theirs_is_not_accused(text, claim):
+    assert findings(claim, Passage("p", text)) == ()
