@@ -198,6 +198,8 @@ NOT_READERS: dict[str, str] = {
     "checks.coverage.linked": "takes stems",
     "checks.hedges.hedged": "is asked by quantities for what it found",
     "checks.number_words.spelled": "is asked by quantities for what it found",
+    "checks.opposites.clashes": "compares the words of two sentences, as negation.mismatch asks",
+    "checks.opposites.phrases": "meets the words of one sentence, as negation.mismatch reads it",
     "checks.clock_times.behind_date": "is asked by dates for what it found",
     "checks.clock_times.by_clock": "is asked by dates for what it found",
     "checks.clock_times.clock_at": "is asked by dates for what it found",
