@@ -34,6 +34,8 @@ def derivable(quantity: Quantity, sources: Sequence[Quantity], when: Sequence[Da
     if len(sources) > _ADDED_FROM or len(when) > _ADDED_FROM:
         return False
     for reading in quantity.readings:
+        if reading.dimension == "spoons":  # of a recipe's small figures any other is made
+            continue
         low, high = _reach(quantity, reading)
         results = (
             *_combined(sources, reading.dimension),

@@ -331,6 +331,13 @@ def test_an_opposite_counts_unless_the_sentence_is_turned_round_with_it(text, cl
             "It is kept for 72 days.",
             "72 days here, 72 hours in passage p",
         ),
+        (
+            "Add 2 tablespoons of sugar and 1 teaspoon of salt.",
+            "Add 2 teaspoons of sugar.",
+            "2 teaspoons here, 2 tablespoons in passage p",
+        ),
+        ("Add 1 tbsp of sugar.", "Add 3 teaspoons of sugar.", None),
+        ("Add half a cup of sugar.", "Add 8 tablespoons of sugar.", None),
         ("A bus leaves once a day.", "It came back after one week.", None),
         ("It weighs 25 kg.", "It is 25 kilometres away.", None),
     ],
