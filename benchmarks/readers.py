@@ -198,6 +198,7 @@ NOT_READERS: dict[str, str] = {
     "checks.coverage.linked": "takes stems",
     "checks.hedges.hedged": "is asked by quantities for what it found",
     "checks.number_words.spelled": "is asked by quantities for what it found",
+    "checks.former.former": "looks at 240 characters",
     "checks.opposites.clashes": "compares the words of two sentences, as negation.mismatch asks",
     "checks.opposites.phrases": "meets the words of one sentence, as negation.mismatch reads it",
     "checks.clock_times.behind_date": "is asked by dates for what it found",

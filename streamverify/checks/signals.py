@@ -22,6 +22,7 @@ from streamverify.checks.aligned import (
 from streamverify.checks.bounding import bounding
 from streamverify.checks.dates import Date, DateKind, dates, same, spans
 from streamverify.checks.derived import derivable, reachable
+from streamverify.checks.former import former, of_then
 from streamverify.checks.index import ALIGNED_WHOLE, Near, Source, SourceIndex, SourceView
 from streamverify.checks.moved import CLEAR as MOVED
 from streamverify.checks.moved import moved
@@ -218,11 +219,13 @@ class _Check:
         if view.size > READ_CLOSELY:
             return {}
         reader = Reader(self._text)
+        of_now = not of_then(self._text)
         widest = nearest = 0.0
         for value, (holders, rivals) in self._placed(numbers, found_dates, view):
             if any(value is lost for lost in self._nowhere) and not conditional(self._text, value.start):
                 nearest = max(nearest, closest(value, rivals, reader, view.ground))
-            seen = contrast(value, holders, rivals, reader, view.ground)
+            present = [one for one in rivals if not (of_now and self._former(one, view))]
+            seen = contrast(value, holders, present, reader, view.ground)
             if seen is None:
                 continue
             widest = max(widest, seen.gap)
@@ -232,6 +235,9 @@ class _Check:
                 detail = self._instead(value, seen.other, view.sources[seen.other.source])
                 self._find(kind, value.start, value.end, detail)
         return {"value_unaligned": widest, "value_replaced": nearest}
+
+    def _former(self, place: Place, view: SourceView) -> bool:
+        return former(view.sources[place.source].text, place.start, place.end)
 
     def _placed(
         self, numbers: Sequence[Quantity], found_dates: Sequence[Date], view: SourceView
