@@ -352,6 +352,11 @@ class PlacedNumber:
         self._never = quantity.implied or _PLAIN_YEAR.fullmatch(quantity.text) is not None
         self._kinds = _kinds(quantity)
 
+    @property
+    def measured(self) -> bool:
+        """Whether it has a unit: no count of the claim names it."""
+        return bool(self._kinds)
+
     def within(self, allowed: Iterable[Allowance]) -> bool:
         """Whether it is one of the values that are as good as a claim's number."""
         return as_good(self.quantity, allowed)

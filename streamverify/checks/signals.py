@@ -243,11 +243,11 @@ class _Check:
         self, numbers: Sequence[Quantity], found_dates: Sequence[Date], view: SourceView
     ) -> Iterable[tuple[Quantity | Date, tuple[list[Place], list[Place]]]]:
         """The claim's own values with the places that hold them, if any, and those that hold rivals."""
-        allowed = [allowances(one) for one in numbers]
+        allowed = [(one.counts, allowances(one)) for one in numbers]
 
         @cache  # each value of the claim asks it of each source
         def named_number(other: PlacedNumber) -> bool:
-            return any(other.within(one) for one in allowed)
+            return any(other.within(one) and not (other.measured and counts) for counts, one in allowed)
 
         @cache
         def named_date(other: Date) -> bool:
