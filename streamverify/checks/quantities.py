@@ -223,7 +223,7 @@ def _built(
         step=step * scale,
         rounded=scale > 1,
         weak=weak or small or (share and unit is None),
-        counts=unit is None and _COUNTS.match(text, after) is not None,
+        counts=not (unit or small or weak) and _COUNTS.match(text, after) is not None,
     )
 
 

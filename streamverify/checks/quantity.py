@@ -62,6 +62,6 @@ class Quantity:
     weak: bool = False
     """A small count, an ordinal, "one", "half": absent from a source it says little."""
     counts: bool = False
-    """The noun stands directly behind it, in the same line."""
+    """It is no small count, and the noun stands directly behind it, in the same line."""
     implied: bool = False
     """Not written as a number ("daily", "an hour", "both"): evidence, never a claim."""
