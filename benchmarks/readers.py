@@ -198,6 +198,8 @@ NOT_READERS: dict[str, str] = {
     "checks.coverage.linked": "takes stems",
     "checks.hedges.hedged": "is asked by quantities for what it found",
     "checks.number_words.spelled": "is asked by quantities for what it found",
+    "checks.counted.alike": "asks negation.nearest_to for the sentence",
+    "checks.counted.other_count": "meets one number, and those of one sentence",
     "checks.former.former": "looks at 240 characters",
     "checks.opposites.clashes": "compares the words of two sentences, as negation.mismatch asks",
     "checks.opposites.phrases": "meets the words of one sentence, as negation.mismatch reads it",

@@ -20,6 +20,7 @@ from streamverify.checks.aligned import (
     number_places,
 )
 from streamverify.checks.bounding import bounding
+from streamverify.checks.counted import alike, other_count, other_days
 from streamverify.checks.dates import Date, DateKind, dates, same, spans
 from streamverify.checks.derived import derivable, reachable
 from streamverify.checks.former import former, of_then
@@ -113,6 +114,15 @@ class _Check:
         nowhere = absent_near = rivals = units = 0.0
         for quantity in telling:
             if self._holds_number(self._near, quantity):
+                days = other_days(quantity, [candidate for _, candidate in self._all.quantities])
+                if days is not None and any(candidate is days for _, candidate in self._near.quantities):
+                    nowhere, absent_near, units = nowhere + 1, absent_near + 1, units + 1
+                    self._find(
+                        FindingKind.NUMBER_MISMATCH,
+                        quantity.start,
+                        quantity.end,
+                        self._contrast(quantity, days),
+                    )
                 continue
             others = [other for other in found if other is not quantity]
             derived = self._derivable(quantity, self._near, others, found_dates)
@@ -135,6 +145,7 @@ class _Check:
                     FindingKind.NUMBER_MISMATCH, quantity.start, quantity.end, self._contrast(quantity, other)
                 )
         lost = sum(not self._near.quantity_pool.holds(quantity) for quantity in counts)
+        self._counted(counts, found)
         return {
             "number_missing": _share(nowhere, telling),
             "number_missing_near": _share(absent_near, telling),
@@ -142,6 +153,29 @@ class _Check:
             "unit_replaced": _share(units, telling),
             "count_missing": _share(lost, counts),
         }
+
+    def _counted(self, counts: Sequence[Quantity], found: Sequence[Quantity]) -> None:
+        """Tell the small counts of which the sentence that says nearly the same has another."""
+        if not counts or self._near.size > READ_CLOSELY:
+            return
+        beside = alike(self._text, self._near.statements)
+        if beside is None:
+            return
+        source, statement = beside
+        start = source.text.find(statement.text)
+        theirs = [
+            other
+            for holder, other in self._near.quantities
+            if holder is source and start <= other.start < start + len(statement.text)
+        ]
+        everywhere = [other for _, other in self._all.quantities]
+        for quantity in counts:
+            other = other_count(quantity, source.text, theirs, everywhere, found)
+            if other is None or of_some_case(self._text, quantity.start, quantity.end):
+                continue
+            if not conditional(self._text, quantity.start):
+                detail = self._instead(quantity, other, source)
+                self._find(FindingKind.NUMBER_MISMATCH, quantity.start, quantity.end, detail)
 
     def _lost(self, value: Quantity | Date) -> None:
         if len(self._nowhere) < _LOOKED_UP:
