@@ -51,7 +51,6 @@ _CONJUNCTIONS = frozenset(stem(word) for word in listed("and but or while wherea
 _EXCEPTING = Caseless.of(
     r"\b(?:except(?:ed|ing|ions?)?|apart from|other than|only|unless|save for|but not)\b"
 )
-_CONDITION = Caseless.of(r"\b(?:only if|unless|if)\b")
 LEAST_SHARED = 0.6
 """Share of the claim's content words that a sentence must hold to be compared with it."""
 _LEAST_WORDS = 3
@@ -125,16 +124,6 @@ class Statement:
         """It holds a word that turns or narrows a statement in a way that is not read here."""
         return _RESTRICTING.search(self.text)
 
-    @cached_property
-    def restricted_otherwise(self) -> bool:
-        """It holds such a word beside those of `conditions`."""
-        return _RESTRICTING.search(_CONDITION.blanked(self.text))
-
-    @cached_property
-    def conditions(self) -> tuple[str, ...]:
-        """Its words for a condition: "if", "unless", "only if"."""
-        return tuple(found[0].lower() for found in _CONDITION.finditer(self.text))
-
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
@@ -182,7 +171,7 @@ def mismatch(claim: str, evidence: Sequence[Statement]) -> Mismatch | None:
         return None
     place = _opposed(own, nearest, common)
     opposite = place is not None
-    if place is None and not own.apart(nearest) and not _restricted(own, nearest):
+    if place is None and not own.apart(nearest) and not own.restricted and not nearest.restricted:
         place = _negated(own, nearest, common)
     if place is None:
         return None
@@ -190,14 +179,6 @@ def mismatch(claim: str, evidence: Sequence[Statement]) -> Mismatch | None:
     if place >= len(found):  # folding split a word in two (½): its place is lost
         return None
     return Mismatch(*found[place].span(), nearest, shared, opposite)
-
-
-def _restricted(own: Statement, theirs: Statement) -> bool:
-    """Whether either narrows what it says in a way that is not read here, and not by the same condition."""
-    if not own.restricted and not theirs.restricted:
-        return False
-    same = own.conditions == theirs.conditions
-    return not same or own.restricted_otherwise or theirs.restricted_otherwise
 
 
 def _negated(own: Statement, theirs: Statement, common: frozenset[str]) -> int | None:
