@@ -17,6 +17,8 @@ _ADDED_FROM = 80
 """Most numbers of which sums and differences are looked for: the work is quadratic."""
 _DERIVED_FROM = 40
 """Most that are multiplied and divided, too: of many numbers something would always fit."""
+_FIGURES = 12
+"""Figures of a recipe, in spoons and cups, up to which nothing is worked out."""
 _DAY = 86_400.0
 _IN_A_YEAR = {("months", 1.0): 12.0, ("seconds", 7 * _DAY): 52.0}
 _LAST_DAYS = 28
@@ -34,6 +36,10 @@ def derivable(quantity: Quantity, sources: Sequence[Quantity], when: Sequence[Da
     if len(sources) > _ADDED_FROM or len(when) > _ADDED_FROM:
         return False
     for reading in quantity.readings:
+        if (
+            reading.dimension == "spoons" and abs(reading.value) <= _FIGURES
+        ):  # of a recipe's small figures any other is made
+            continue
         low, high = _reach(quantity, reading)
         results = (
             *_combined(sources, reading.dimension),

@@ -14,12 +14,13 @@ from itertools import chain
 from typing import NamedTuple, TypeVar
 
 from streamverify._lazy import cached_property
-from streamverify.checks.aligned import Ground, Place, PlacedNumber
+from streamverify.checks.aligned import Ground, Place
 from streamverify.checks.dates import Date, DatePool
 from streamverify.checks.month_ends import edges
 from streamverify.checks.negation import Statement
 from streamverify.checks.numbers import QuantityPool
 from streamverify.checks.phones import Phone
+from streamverify.checks.places import PlacedNumber
 from streamverify.checks.quantity import Quantity
 from streamverify.checks.source_text import SourceText, Stretch
 from streamverify.checks.versions import Versions

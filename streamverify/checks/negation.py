@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from streamverify._lazy import cached_property
+from streamverify.checks.opposites import OPPOSITE_OF, clashes, phrases
 from streamverify.text.caseless import Caseless
 from streamverify.text.sentence_ends import SENTENCE_END
 from streamverify.text.words import STOP_WORDS, WORD, listed, stem, stems_of, tokens
@@ -47,66 +48,24 @@ _RESTRICTING = Caseless.of(
 )
 """Words that turn or narrow a statement without a plain negation."""
 _CONJUNCTIONS = frozenset(stem(word) for word in listed("and but or while whereas then"))
+_EXCEPTING = Caseless.of(
+    r"\b(?:except(?:ed|ing|ions?)?|apart from|other than|only|unless|save for|but not)\b"
+)
 LEAST_SHARED = 0.6
 """Share of the claim's content words that a sentence must hold to be compared with it."""
 _LEAST_WORDS = 3
 """Content words that both must have in common; two where the sentence has `_FEW` at most."""
 _FEW = 4
 
-_OPPOSITES = """
-increase decrease|increase reduce|rise fall|rise decline|grow shrink|gain lose|higher lower|highest lowest
-more fewer|more less|most least|maximum minimum|at_most at_least|allow prohibit|allow forbid
-permit prohibit|accept reject|allow forbidden|permit forbidden|allow ban|permit ban
-approve reject|include exclude|required optional|mandatory optional|mandatory voluntary|compulsory voluntary
-always never|everyone nobody|above below|internal external|public private|safe unsafe|safe dangerous
-possible impossible|able unable|legal illegal|lawful unlawful|valid invalid|correct incorrect|success failure
-succeed fail|positive negative|strong weak|stronger weaker|faster slower|longer shorter|larger smaller
-bigger smaller
-heavier lighter|warmer cooler|warmer colder|hotter colder|older younger|cheaper dearer|enable disable
-add remove
-import export|agree disagree|support oppose|confirm deny|affirm reverse|guilty innocent|survive die
-better worse|best worst|improve worsen|common rare|rarer commoner|permanent temporary|direct indirect
-active inactive
-visible invisible|known unknown|secured unsecured|fixed variable|upper lower|northern southern|eastern western
-largest smallest|oldest youngest|longest shortest|ascending descending|upheld overturned|arrive depart
-profit loss|surplus deficit|employer employee|landlord tenant|buyer seller|earlier later|before after
-high low|large small|long short|old new|newer older|thick thin|deep shallow|easy difficult|easy hard
-empty full|north south|east west|north-west south-east|first last|front back|top bottom|inside outside
-major minor|primary secondary|same different|all most|all some|all half|whole part|always usually
-always sometimes|often rarely|often seldom|often never|majority minority|rise drop|climb fall|climb drop
-gain fall|raise lower|raise reduce|raise cut|lengthen shorten|widen narrow|arrival departure
-entry exit|weekday weekend|morning evening|morning afternoon|summer winter|spring autumn|hot cold|wet dry
-male female|man woman|men women|boy girl|father mother|son daughter|husband wife
-"""
-
-
 _NO_NON = frozenset(listed("nonetheless nonsense nonstop nonchalant"))
 _LEAST_NON = 8
 """Letters of a word that begins with "non" and negates what follows: nonprofit, and non-profit likewise."""
-_WEAKER = {
-    stem("all"): frozenset(stems_of(listed("some most half"))),
-    stem("whole"): frozenset({stem("part")}),
-}
-"""What follows from the stronger word: only the stronger one in a claim is opposed."""
 
 
 def _negates(word: str) -> bool:
     if word in _CUES or word.endswith("n't") or word == "non":
         return True
     return word.startswith("non") and len(word) >= _LEAST_NON and word not in _NO_NON
-
-
-def _opposites() -> dict[str, frozenset[str]]:
-    table: dict[str, set[str]] = {}
-    for pair in _OPPOSITES.replace("\n", "|").split("|"):
-        if pair:
-            one, other = pair.split()
-            table.setdefault(stem(one), set()).add(stem(other))
-            table.setdefault(stem(other), set()).add(stem(one))
-    return {word: frozenset(others) for word, others in table.items()}
-
-
-_OPPOSITE_OF = _opposites()
 
 
 @dataclass(frozen=True)
@@ -125,19 +84,35 @@ class Statement:
         return tuple(stems_of(self._words))
 
     @cached_property
+    def phrases(self) -> tuple[str, ...]:
+        """For each word what it is together with the next one, where that is in the table of opposites."""
+        return tuple(phrases(self._words))
+
+    @cached_property
+    def figures(self) -> frozenset[str]:
+        """Its words that begin with a digit."""
+        return frozenset(word for word in self._words if word[0].isdigit())
+
+    @cached_property
+    def excepting(self) -> bool:
+        """It holds a word for what a statement is not true of, which may turn an opposite round."""
+        return _EXCEPTING.search(self.text)
+
+    @cached_property
     def content(self) -> frozenset[str]:
         """Stems that carry content."""
         telling = {word for word in self._words if len(word) > 1} - STOP_WORDS
         return frozenset(stems_of(telling))
 
-    def apart(self, other: Statement) -> frozenset[str]:
+    def apart(self, other: Statement) -> set[str]:
         """Stems of which the other has an opposite instead: beside a negation they may say the same."""
         theirs = frozenset(other.stems)
-        return frozenset(
+        found = {
             root
-            for root in _OPPOSITE_OF.keys() & self.stems
-            if root not in theirs and not _OPPOSITE_OF[root].isdisjoint(theirs)
-        )
+            for root in OPPOSITE_OF.keys() & self.stems
+            if root not in theirs and not OPPOSITE_OF[root].isdisjoint(theirs)
+        }
+        return found | ({self.stems[place] for place, _ in clashes(self.phrases, other.phrases)} - theirs)
 
     @cached_property
     def cues(self) -> tuple[int, ...]:
@@ -228,16 +203,13 @@ def _opposed(own: Statement, theirs: Statement, common: frozenset[str]) -> int |
     """Index of a word of the claim whose opposite stands beside the same words in the evidence."""
     if len(own.cues) % 2 != len(theirs.cues) % 2:
         return None
-    for place, root in enumerate(own.stems):
-        if root in theirs.stems:
-            continue
-        for opposite in _OPPOSITE_OF.get(root, ()):
-            if opposite not in theirs.stems or opposite in own.stems or root in _WEAKER.get(opposite, ()):
-                continue
-            other = theirs.stems.index(opposite)
-            beside = _beside(own.stems, place, common) & _beside(theirs.stems, other, common)
-            if beside and not _turned_round(own.stems, place, theirs.stems, other, common):
-                return place
+    found = [*clashes(own.stems, theirs.stems)]
+    if not own.excepting and not theirs.excepting and own.figures <= theirs.figures:
+        found += clashes(own.phrases, theirs.phrases)
+    for place, other in found:
+        beside = _beside(own.stems, place, common) & _beside(theirs.stems, other, common)
+        if beside and not _turned_round(own.stems, place, theirs.stems, other, common):
+            return place
     return None
 
 

@@ -29,6 +29,8 @@ Range: TypeAlias = tuple[float, float]
 """The smallest and the largest value."""
 Kind: TypeAlias = tuple[str, bool]
 """A dimension, and whether the unit is metric."""
+COUNTED: Kind = ("#", True)
+"""That of what is counted."""
 Written: TypeAlias = tuple[float, bool]
 """How a number was written: what its unit is worth, and whether a smaller one was joined to it."""
 
@@ -74,7 +76,7 @@ class QuantityPool:
         self._raw: list[float] = []
         for quantity in self.quantities:
             for reading in quantity.readings:
-                alike = self._bases.setdefault((reading.dimension, reading.metric), {})
+                alike = self._bases.setdefault(_kind(quantity, reading), {})
                 alike.setdefault((reading.factor, reading.joined), []).append(reading.base)
                 self._raw.append(abs(reading.value))
         if len(self._raw) > 1:  # most pools are of one number, of which there is one to each in a text
@@ -103,13 +105,19 @@ class QuantityPool:
 
 def as_good(quantity: Quantity, allowed: Iterable[Allowance]) -> bool:
     """`holds_within` of a pool of this number alone, without making one: each is asked of every claim."""
-    return any(_within(reading, one) for one in allowed for reading in quantity.readings)
+    return any(_within(quantity, reading, one) for one in allowed for reading in quantity.readings)
 
 
-def _within(reading: NumberReading, allowed: Allowance) -> bool:
+def _kind(quantity: Quantity, reading: NumberReading) -> Kind:
+    """Of a source's number; one that counts things ("25 users") is none that left its unit elsewhere."""
+    counts = quantity.counts and not reading.dimension
+    return COUNTED if counts else (reading.dimension, reading.metric)
+
+
+def _within(quantity: Quantity, reading: NumberReading, allowed: Allowance) -> bool:
     if allowed.values is not None:
         return allowed.values[0] <= abs(reading.value) <= allowed.values[1]
-    wanted = allowed.bases.get((reading.dimension, reading.metric))
+    wanted = allowed.bases.get(_kind(quantity, reading))
     if wanted is None:
         return False
     low, high = wanted.range_of((reading.factor, reading.joined))

@@ -78,6 +78,7 @@ _SPANS = frozenset(
     listed("second minute hour day night week month quarter year metre meter kilometre mile litre")
 )
 _WORDED = Caseless.of(rf"\b(?:{alternatives({*NUMBER_WORDS, *_IMPLIED, *_SPANS})})\b")
+_COUNTS = re.compile(r"[ \u00a0-](?:[a-z]{3,20}s|people|children|men|women)\b")
 _EACH = re.compile(r"\b(?:an?|per|every|each|the (?:next|following|same)|one)[ -]$", re.IGNORECASE)
 _IMPLIED_UNITS = {"quarter": (3.0, "months")}
 
@@ -223,6 +224,7 @@ def _built(
         step=step * scale,
         rounded=scale > 1,
         weak=weak or small or (share and unit is None),
+        counts=not (unit or small or weak) and _COUNTS.match(text, after) is not None,
     )
 
 

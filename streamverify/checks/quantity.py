@@ -69,6 +69,8 @@ class Quantity:
     """It names a magnitude (1.2 million), so its last digit was probably rounded."""
     weak: bool = False
     """A small count, an ordinal, "one", "half": absent from a source it says little."""
+    counts: bool = False
+    """It is no small count, and the noun stands directly behind it, in the same line."""
     implied: bool = False
     """Not written as a number ("daily", "an hour", "both"): evidence, never a claim."""
     edge: Edge = Edge.NONE

@@ -3,14 +3,15 @@
 Before: `index.py` holds the sources, `acronyms.py` finds names in their other form. After: the claim is put
 to the model so. Equal values are equal whatever their form, and a reading network does not know it of every
 form; here it is known. A value is only rewritten where the sources hold it, and nowhere in the claim's form:
-exactly it, or, in another unit or after "about", one value alone that `numbers.py` takes for as good. What
-the claim says stays what it said: a wrong value has no equal.
+exactly it, or, in another unit or after "about", one value alone that `numbers.py` takes for as good; also
+what differs by blanks alone (5MB for 5 MB), or by the sign of comparison (≥3 for >= 3). What the claim says
+stays what it said: a wrong value has no equal.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
@@ -33,6 +34,8 @@ _AROUND = 90
 _COMPARED = 12
 """Places of one form at most whose surroundings are compared with the claim's: the first ones."""
 _FORM = re.compile(r"[\W_]+|s\b")
+_BLANKS = re.compile(r"\s+")
+_COMPARED_WITH = re.compile(r"(?:(?P<least>>=|≥)|<=|≤)\s?(?P<figure>\d{1,9}(?:\.\d{1,9}){0,3})(?![\w.]?\d)")
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)|\w*(?:first|second|third|[a-z]th)s?", re.IGNORECASE)
 _ARTICLE = re.compile(r"\b[Aa] $")
 _COLLECTIVE = re.compile(r"dozen|quarter|half|third|hundred|thousand|million|billion|couple", re.IGNORECASE)
@@ -113,7 +116,23 @@ class Spelling:
         """What is written otherwise, in order: where it stands, and what takes its place."""
         forms = ((written, self._form(text, written)) for written in _values(text))
         found = [_fitted(text, written, form) for written, form in forms if form is not None]
-        return sorted([*found, *in_other_forms(text, self._view)])
+        return sorted([*found, *self._signs(text), *in_other_forms(text, self._view)])
+
+    def _signs(self, text: str) -> Iterator[tuple[int, int, str]]:
+        """Signs of comparison before a figure, as the passages write them before it: >= 3 for ≥3."""
+        for sign in _COMPARED_WITH.finditer(text):
+            bound = sign["least"] is None, sign["figure"]
+            if (form := self._bounds.get(bound)) is not None and sign[0] not in form:
+                yield sign.start(), sign.end(), form[0]
+
+    @cached_property
+    def _bounds(self) -> dict[tuple[bool, str], list[str]]:
+        """For each sign of comparison with a figure how the passages write it, the first way first."""
+        found: dict[tuple[bool, str], list[str]] = {}
+        for source in self._view.sources:
+            for sign in _COMPARED_WITH.finditer(source.text) if source.passage >= 0 else ():
+                found.setdefault((sign["least"] is None, sign["figure"]), []).append(sign[0])
+        return found
 
     def _form(self, text: str, written: _Written) -> str | None:
         """How the likeliest of the sources writes the value; None where one writes it as the claim does."""
@@ -122,8 +141,10 @@ class Spelling:
             forms |= self._forms.get(key, {})
         if not forms and written.quantity is not None:
             return self._converted(written.quantity)
-        if not forms or _form_of(written.text) in forms:
+        if not forms:
             return None
+        if (alike := forms.get(_form_of(written.text))) is not None:
+            return _divided(written.text, alike)
         places = [place for of_one in forms.values() for place in of_one]
         if len(forms) == 1:
             return places[0].text
@@ -155,6 +176,13 @@ class Spelling:
             )
         }
         return fits.pop() if len(fits) == 1 else None
+
+
+def _divided(text: str, alike: Sequence[_Place]) -> str | None:
+    """How the sources write a form, where it is the claim's but for blanks alone, and nowhere just so."""
+    forms = [place.text for place in alike]
+    bare = _BLANKS.sub("", text)
+    return None if text in forms else next((form for form in forms if _BLANKS.sub("", form) == bare), None)
 
 
 def _fitted(text: str, written: _Written, form: str) -> tuple[int, int, str]:

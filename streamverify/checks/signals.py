@@ -13,17 +13,16 @@ from streamverify.checks import coverage
 from streamverify.checks.aligned import (
     CLEAR,
     Place,
-    PlacedNumber,
     Reader,
     contrast,
-    date_places,
-    number_places,
 )
 from streamverify.checks.bounding import bounding
+from streamverify.checks.counted import alike, other_count, other_days
 from streamverify.checks.currencies import foreign
 from streamverify.checks.dates import Date, DateKind, dates, same, spans
 from streamverify.checks.derived import derivable, reachable
-from streamverify.checks.index import ALIGNED_WHOLE, Near, Source, SourceIndex, SourceView
+from streamverify.checks.former import former, of_then
+from streamverify.checks.index import ALIGNED_WHOLE, Near, SourceIndex, SourceView
 from streamverify.checks.moved import CLEAR as MOVED
 from streamverify.checks.moved import moved
 from streamverify.checks.names import Name, missing, names
@@ -31,16 +30,18 @@ from streamverify.checks.negation import mismatch
 from streamverify.checks.numbers import allowances, rival
 from streamverify.checks.outcome import Checked, Signals
 from streamverify.checks.phones import listed, phones
+from streamverify.checks.places import PlacedNumber, date_places, number_places
 from streamverify.checks.quantities import quantities
 from streamverify.checks.quantity import Quantity
 from streamverify.checks.quotes import near_miss, occurs, quotations
 from streamverify.checks.replaced import closest, other_unit
 from streamverify.checks.scales import scaled
 from streamverify.checks.supposed import conditional, exemplary, of_some_case
+from streamverify.checks.told import Told
 from streamverify.checks.weekdays import outside
 from streamverify.checks.years import stray
 from streamverify.scorers.protocol import Claim
-from streamverify.types import Finding, FindingKind, Span
+from streamverify.types import FindingKind, Span
 
 _LOOKED_UP = 12
 """Values of a claim that are nowhere and whose place is looked for: each costs what the claim is long."""
@@ -71,8 +72,7 @@ class _Check:
         self._index = index
         self._all = index.everything
         self._near = near
-        self._findings: list[Finding] = []
-        self._against: list[Near] = []
+        self._told = Told(claim, index)
         self._dialled = phones(self._text)
         self._zoned: Sequence[Span] = ()
         """Times whose zones are compared with those of the sources, so that these are no names."""
@@ -80,7 +80,7 @@ class _Check:
         """Numbers and dates that no source holds or gives."""
 
     def run(self) -> Checked:
-        found_dates = [date for date in dates(self._text) if self._own(date.start, date.end)]
+        found_dates = [date for date in dates(self._text) if self._told.own(date.start, date.end)]
         aside = sorted((*spans(found_dates), *(Span(one.start, one.end) for one in self._dialled)))
         numbers = [q for q in quantities(self._text, skip=aside) if not q.implied]
         if any(date.zone for _, date in self._all.dates):
@@ -95,25 +95,10 @@ class _Check:
         closely = self._near.size <= READ_CLOSELY
         signals |= coverage.wording(self._text, self._near, self._all, closely=closely)
         signals |= self._versions()
-        ordered = sorted(self._findings, key=lambda finding: (finding.start, finding.end, finding.kind))
-        return Checked(tuple(ordered), Signals(**signals), tuple(self._against))
-
-    def _own(self, start: int, end: int) -> bool:
-        """Whether the range holds a character of the answer itself."""
-        offsets = self._claim.offsets
-        return not offsets or any(offset >= 0 for offset in offsets[start:end])
-
-    def _find(self, kind: FindingKind, start: int, end: int, detail: str) -> None:
-        offsets = self._claim.offsets
-        if offsets:
-            own = [offset for offset in offsets[start:end] if offset >= 0]
-            if not own:
-                return
-            start, end = min(own), max(own) + 1
-        self._findings.append(Finding(kind=kind, start=start, end=end, detail=detail))
+        return Checked(self._told.findings, Signals(**signals), self._told.against)
 
     def _numbers(self, numbers: Sequence[Quantity], found_dates: Sequence[Date]) -> dict[str, float]:
-        found = [quantity for quantity in numbers if self._own(quantity.start, quantity.end)]
+        found = [quantity for quantity in numbers if self._told.own(quantity.start, quantity.end)]
         telling = [quantity for quantity in found if not quantity.weak]
         counts = [quantity for quantity in found if quantity.weak]
         nowhere = absent_near = rivals = units = 0.0
@@ -122,6 +107,11 @@ class _Check:
             # Money that the sources do not know is not theirs, even where the figure is.
             abroad = self._foreign(quantity)
             if not abroad and self._holds_number(self._near, quantity):
+                days = other_days(quantity, [candidate for _, candidate in self._all.quantities])
+                if days is not None and any(candidate is days for candidate in theirs):
+                    nowhere, absent_near, units = nowhere + 1, absent_near + 1, units + 1
+                    detail = self._contrast(quantity, days)
+                    self._told.find(FindingKind.NUMBER_MISMATCH, quantity.start, quantity.end, detail)
                 continue
             others = [other for other in found if other is not quantity]
             derived = not abroad and self._derivable(quantity, self._near, others, found_dates)
@@ -140,10 +130,11 @@ class _Check:
             other = swapped or other
             if not exemplary(self._text, quantity.start):
                 self._lost(quantity)
-                self._find(
+                self._told.find(
                     FindingKind.NUMBER_MISMATCH, quantity.start, quantity.end, self._contrast(quantity, other)
                 )
         lost = sum(not self._near.quantity_pool.holds(quantity) for quantity in counts)
+        self._counted(counts, found)
         return {
             "number_missing": _share(nowhere, telling),
             "number_missing_near": _share(absent_near, telling),
@@ -155,6 +146,29 @@ class _Check:
     def _foreign(self, quantity: Quantity) -> bool:
         numbers = (candidate for _, candidate in self._all.quantities)
         return foreign(quantity, self._all.currencies, numbers)
+
+    def _counted(self, counts: Sequence[Quantity], found: Sequence[Quantity]) -> None:
+        """Tell the small counts of which the sentence that says nearly the same has another."""
+        if not counts or self._near.size > READ_CLOSELY:
+            return
+        beside = alike(self._text, self._near.statements)
+        if beside is None:
+            return
+        source, statement = beside
+        start = source.text.find(statement.text)
+        theirs = [
+            other
+            for holder, other in self._near.quantities
+            if holder is source and start <= other.start < start + len(statement.text)
+        ]
+        everywhere = [other for _, other in self._all.quantities]
+        for quantity in counts:
+            other = other_count(quantity, source.text, theirs, everywhere, found)
+            if other is None or of_some_case(self._text, quantity.start, quantity.end):
+                continue
+            if not conditional(self._text, quantity.start):
+                detail = self._told.instead(quantity, other, source)
+                self._told.find(FindingKind.NUMBER_MISMATCH, quantity.start, quantity.end, detail)
 
     def _lost(self, value: Quantity | Date) -> None:
         if len(self._nowhere) < _LOOKED_UP:
@@ -177,13 +191,7 @@ class _Check:
         if other is None:
             return f"{quantity.text} is in no passage"
         source = next(source for source, candidate in self._near.quantities if candidate is other)
-        return self._instead(quantity, other, source)
-
-    def _instead(self, value: Quantity | Date, other: Quantity | Date | Place, source: Source) -> str:
-        """What a finding says of a value in whose place a source has another."""
-        if source.offset >= 0:
-            self._against.append((source.passage, source.offset + other.start, source.offset + other.end))
-        return f"{value.text} here, {other.text} in {self._index.name(source.passage)}"
+        return self._told.instead(quantity, other, source)
 
     def _dates(self, found: Sequence[Date]) -> dict[str, float]:
         nowhere = absent_near = years = 0.0
@@ -196,7 +204,7 @@ class _Check:
             nowhere += 1
             if not exemplary(self._text, date.start) and not self._derived(date):
                 self._lost(date)
-                self._find(FindingKind.DATE_MISMATCH, date.start, date.end, self._other_date(date))
+                self._told.find(FindingKind.DATE_MISMATCH, date.start, date.end, self._other_date(date))
                 if stray(self._text, date, [other for _, other in self._all.dates]):
                     years = 1.0
         return {
@@ -232,7 +240,7 @@ class _Check:
     def _other_date(self, date: Date) -> str:
         for source, other in self._near.dates:
             if other.kind is date.kind and source.passage >= 0:
-                return self._instead(date, other, source)
+                return self._told.instead(date, other, source)
         return f"{date.text} is in no passage"
 
     def _aligned(self, numbers: Sequence[Quantity], found_dates: Sequence[Date]) -> dict[str, float]:
@@ -243,30 +251,35 @@ class _Check:
         if view.size > READ_CLOSELY:
             return {}
         reader = Reader(self._text)
+        of_now = not of_then(self._text)
         widest = nearest = 0.0
         for value, (holders, rivals) in self._placed(numbers, found_dates, view):
             if any(value is lost for lost in self._nowhere) and not conditional(self._text, value.start):
                 nearest = max(nearest, closest(value, rivals, reader, view.ground))
-            seen = contrast(value, holders, rivals, reader, view.ground)
+            present = [one for one in rivals if not (of_now and self._former(one, view))]
+            seen = contrast(value, holders, present, reader, view.ground)
             if seen is None:
                 continue
             widest = max(widest, seen.gap)
             small = isinstance(value, Quantity) and value.weak
             if seen.gap >= CLEAR and not small and not conditional(self._text, value.start):
                 kind = FindingKind.DATE_MISMATCH if isinstance(value, Date) else FindingKind.NUMBER_MISMATCH
-                detail = self._instead(value, seen.other, view.sources[seen.other.source])
-                self._find(kind, value.start, value.end, detail)
+                detail = self._told.instead(value, seen.other, view.sources[seen.other.source])
+                self._told.find(kind, value.start, value.end, detail)
         return {"value_unaligned": widest, "value_replaced": nearest}
+
+    def _former(self, place: Place, view: SourceView) -> bool:
+        return former(view.sources[place.source].text, place.start, place.end)
 
     def _placed(
         self, numbers: Sequence[Quantity], found_dates: Sequence[Date], view: SourceView
     ) -> Iterable[tuple[Quantity | Date, tuple[list[Place], list[Place]]]]:
         """The claim's own values with the places that hold them, if any, and those that hold rivals."""
-        allowed = [allowances(one) for one in numbers]
+        allowed = [(one.counts, allowances(one)) for one in numbers]
 
         @cache  # each value of the claim asks it of each source
         def named_number(other: PlacedNumber) -> bool:
-            return any(other.within(one) for one in allowed)
+            return any(other.within(one) and not (other.measured and counts) for counts, one in allowed)
 
         @cache
         def named_date(other: Date) -> bool:
@@ -274,7 +287,7 @@ class _Check:
 
         for number in numbers:
             held = view.quantity_pool.holds(number) or any(number is lost for lost in self._nowhere)
-            if held and self._own(number.start, number.end):
+            if held and self._told.own(number.start, number.end):
                 yield number, number_places(number, named_number, view.number_places)
         for date in found_dates:
             yield date, date_places(date, named_date, view.date_places)
@@ -283,16 +296,16 @@ class _Check:
         found = [
             name
             for name in names(self._text)
-            if self._own(name.start, name.end)
+            if self._told.own(name.start, name.end)
             and not self._opens(name)
             and not any(zoned.start <= name.start < zoned.end for zoned in self._zoned)
         ]
-        dialled = [one for one in self._dialled if self._own(one.start, one.end)]
+        dialled = [one for one in self._dialled if self._told.own(one.start, one.end)]
         figures = [text.undivided for text in self._all.texts] if dialled else []
         lost = [one for one in dialled if not listed(one, self._all.phones, figures)]
         for one in lost:
             detail = f"{self._text[one.start : one.end]} is in no passage"
-            self._find(FindingKind.NUMBER_MISMATCH, one.start, one.end, detail)
+            self._told.find(FindingKind.NUMBER_MISMATCH, one.start, one.end, detail)
         nowhere = absent_near = len(lost)
         held: list[Name] = []
         for name in found:
@@ -305,7 +318,7 @@ class _Check:
             if not absent:
                 held.append(name)
             for start, end in absent:
-                self._find(
+                self._told.find(
                     FindingKind.NAME_NOT_FOUND, start, end, f"{self._text[start:end]} is in no passage"
                 )
         told = (*found, *dialled)
@@ -321,7 +334,7 @@ class _Check:
         if place.share >= MOVED and not place.pronoun:
             source = next(one for one, sentence in self._near.statements if sentence is place.statement)
             detail = f"{place.name.text} here, {place.other} in {self._index.name(source.passage)}"
-            self._find(FindingKind.NAME_NOT_FOUND, place.name.start, place.name.end, detail)
+            self._told.find(FindingKind.NAME_NOT_FOUND, place.name.start, place.name.end, detail)
         return {"name_moved": place.weight}
 
     def _opens(self, name: Name) -> bool:
@@ -331,7 +344,9 @@ class _Check:
 
     def _quotes(self) -> dict[str, float]:
         found = [
-            quotation for quotation in quotations(self._text) if self._own(quotation.start, quotation.end)
+            quotation
+            for quotation in quotations(self._text)
+            if self._told.own(quotation.start, quotation.end)
         ]
         lost = 0
         for quotation in found:
@@ -343,20 +358,20 @@ class _Check:
             if miss is not None:
                 source = self._all.sources[miss.source]
                 detail = f"{miss.difference} ({self._index.name(source.passage)})"
-            self._find(FindingKind.QUOTE_MISMATCH, quotation.start, quotation.end, detail)
+            self._told.find(FindingKind.QUOTE_MISMATCH, quotation.start, quotation.end, detail)
         return {"quote_missing": _share(lost, found)}
 
     def _negation(self) -> dict[str, float]:
         if self._near.size > READ_CLOSELY:
             return {}
         turned = mismatch(self._text, [sentence for _, sentence in self._near.statements])
-        if turned is None or not self._own(turned.start, turned.end):
+        if turned is None or not self._told.own(turned.start, turned.end):
             return {}
         if not turned.opposite and any(map(self._left_out, dates(self._text))):
             return {}
         source = next(source for source, sentence in self._near.statements if sentence is turned.theirs)
         detail = f"{self._index.name(source.passage)}: {_short(turned.theirs.text)}"
-        self._find(FindingKind.NEGATION_MISMATCH, turned.start, turned.end, detail)
+        self._told.find(FindingKind.NEGATION_MISMATCH, turned.start, turned.end, detail)
         if turned.opposite:
             return {"opposite": max(2 * turned.shared - 1, 0.0)}
         return {"negation_mismatch": turned.shared}
@@ -367,7 +382,7 @@ class _Check:
             return {"superseded": 0.0}
         newer, older = self._index.name(followed.newer), self._index.name(followed.older)
         detail = f"{older} says so; {newer}, which is later: {_short(followed.sentence)}"
-        self._find(FindingKind.SUPERSEDED, 0, len(self._text), detail)
+        self._told.find(FindingKind.SUPERSEDED, 0, len(self._text), detail)
         return {"superseded": 1.0}
 
 

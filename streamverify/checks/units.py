@@ -1,7 +1,8 @@
 """Units of measurement, money and time as tables: names to a dimension and a factor.
 
 Only dimensions in which an answer and its source really differ in unit are here. Time is two
-dimensions on purpose: a month has no fixed number of days, so 90 days never equals 3 months.
+dimensions on purpose: a month has no fixed number of days, so 90 days never equals 3 months. Spoons and cups
+of recipes are one of their own: they differ by country.
 """
 
 from __future__ import annotations
@@ -83,6 +84,11 @@ _TABLE: dict[str, dict[float, str]] = {
         -0.003785411784: "gallon|gallons|gal|US gallon|US gallons|us gallon|us gallons",
         -0.00454609: "imperial gallon|imperial gallons|UK gallon|UK gallons|uk gallon|uk gallons",
         -0.158987294928: "barrel|barrels|bbl",
+    },
+    "spoons": {
+        1.0: "tsp|tsps|teaspoon|teaspoons|teaspoonful|teaspoonfuls",
+        3.0: "tbsp|tbsps|tbs|tablespoon|tablespoons|tablespoonful|tablespoonfuls",
+        48.0: "cup|cups",
     },
     "mass": {
         1e-9: "µg|μg|ug|mcg|microgram|micrograms",

@@ -166,6 +166,7 @@ _IRREGULAR: dict[str, str] = {
         "see": "saw seen",
         "sell": "sold sale sales",
         "send": "sent",
+        "shrink": "shrank shrunk",
         "speak": "spoke spoken",
         "spend": "spent",
         "stand": "stood",
@@ -211,8 +212,7 @@ class _Stems(dict[str, str]):
 
 
 def _root(folded: str) -> str:
-    if folded in _IRREGULAR:
-        return _IRREGULAR[folded]
+    folded = _IRREGULAR.get(folded, folded)
     if len(folded) < 4 or not folded.isalpha() or folded.endswith("ss"):
         return folded
     root = folded

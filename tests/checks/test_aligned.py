@@ -158,6 +158,29 @@ def test_the_range_of_another_thing_is_still_contrasted():
     assert any("30 here, 60 in" in one.detail for one in found)
 
 
+@pytest.mark.parametrize(
+    ("text", "claim", "accused"),
+    [
+        ("Tickets used to cost €12. They now cost €15.", "Tickets cost €15.", False),
+        (
+            "The notice period was 30 days until March 2024. Since April 2024, it has been 60 days.",
+            "The notice period is 60 days.",
+            False,
+        ),
+        ("Tickets formerly cost €12, but now they are €15.", "Tickets cost €15.", False),
+        ("Tickets for adults cost €12. Those for children cost €15.", "Tickets for adults cost €15.", True),
+        ("Tickets used to cost €12. They now cost €15.", "Tickets used to cost €15.", True),
+        (
+            "The shop was open for 12 hours until 2024. It is now open for 9 hours.",
+            "It was open for 9 hours until 2024.",
+            True,
+        ),
+    ],
+)
+def test_what_held_formerly_alone_accuses_no_claim_of_now(text, claim, accused):
+    assert bool(checked(claim, [text]).findings) is accused
+
+
 def test_a_value_of_the_question_or_a_title_is_not_accused():
     claim = "Guests pay 12 euros a month."
     assert checked(claim, FACTS, question="I pay 12 euros. Why?").findings == ()

@@ -115,7 +115,7 @@ WRONG = (
     ("Gift cards are non-refundable online.", "Gift cards are refundable online.", "Gift cards are non-"),
     ("Work on holidays is forbidden for trainees.", "Work on holidays is allowed for trainees.", "forbidden"),
     ("Employees must not share passwords.", "Employees must share passwords.", "must not share"),
-    ("Mix in 1 1/2 cups of flour.", "Mix in 1 1/4 cups of flour.", "1 1/4 here, 1 1/2"),
+    ("Mix in 1 1/2 cups of flour.", "Mix in 1 1/4 cups of flour.", "1 1/4 cups here, 1 1/2 cups"),
     ("Bake it for 1 1/2 hours.", "Bake it for 80 minutes.", "80 minutes"),
     ("It costs between $1.5 million and $2 million.", "It costs $1.7-2 million.", "$1.7"),
     ("It pays $50,000 to $70,000.", "It pays $40-70k.", "$40"),

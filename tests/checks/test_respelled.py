@@ -26,6 +26,7 @@ def put(text, *passages, question=None):
     [
         ("There are a dozen eggs.", "There are 12 eggs.", "There are 12 eggs."),
         ("Returns are free for 2 weeks.", "Free for 14 days.", "Returns are free for 14 days."),
+        ("Take 30 % of it.", "30% of it", "Take 30% of it."),
         ("Half of the seats are taken.", "50 percent of the seats.", "50 percent of the seats are taken."),
         ("A quarter of it went to rent.", "25% of it", "25% of it went to rent."),
         ("The tank holds 2 litres.", "It holds 2,000 ml.", "The tank holds 2,000 ml."),
@@ -38,6 +39,12 @@ def put(text, *passages, question=None):
         ("The trail is 5 km long.", "A trail of 3.1 miles", "The trail is 3.1 miles long."),
         ("Heat it to 37 °C.", "Heat to 98.6 °F.", "Heat it to 98.6 °F."),
         ("Two thirds agreed.", "67% were for it.", "67% agreed."),
+        ("Add 2 tbsp of salt.", "2 tablespoons of salt", "Add 2 tablespoons of salt."),
+        ("The limit is 5MB.", "A limit of 5 MB", "The limit is 5 MB."),
+        ("The limit is 5 MB.", "A limit of 5MB", "The limit is 5MB."),
+        ("It needs Python ≥3.11.", "Python >= 3.11", "It needs Python >= 3.11."),
+        ("It needs Python >=3.11.", "Python >= 3.11", "It needs Python >= 3.11."),
+        ("It needs Python ≥ 3.11.", "Python >=3.11 is needed.", "It needs Python >=3.11."),
         ("It cost about 5 million euros.", "Cost: 4.98 million euros", "It cost about 4.98 million euros."),
     ],
 )
@@ -56,7 +63,9 @@ def test_an_equal_value_is_written_as_the_passage_writes_it(claim, passage, expe
         ("One in four left.", "25% left."),
         ("It lasts 2 weeks.", "It lasts 14 days, that is 2 weeks."),  # the claim's form stands there too
         ("A three-year contract", "It runs for three years."),  # but for a hyphen and a plural the same
-        ("30 % of it", "30% of it"),
+        ("It needs Python ≥ 3.11.", "Python <= 3.11"),
+        ("It needs Python ≥ 3.11.", "Python >= 3.12"),
+        ("It holds 5 MB.", "It holds 5 MB, not 5MB."),
         ("He came third.", "There were 3 of them."),  # a place, no count
         ("One of them left.", "1. They left."),
         ("It opens on Monday.", "Open on Mondays."),
@@ -92,6 +101,14 @@ def test_what_is_said_of_a_part_of_a_form_is_said_of_all_it_stands_for():
         start = found.text.index(part)
         span = placed(found, start, start + len(part))
         assert claim[span.start : span.end] == said
+
+
+@given(st.sampled_from(["5 MB", "5MB", "5\u00a0MB", ">= 3.11", "≥3.11", ">=3.11"]), st.booleans(), st.data())
+def test_forms_that_differ_by_a_blank_or_the_sign_alone_are_put_alike(value, twice, data):
+    others = ["5 MB", "5MB", "5\u00a0MB"] if "MB" in value else [">= 3.11", "≥3.11", ">=3.11"]
+    held = data.draw(st.sampled_from(others))
+    passages = [f"It is {held}.", *([f"That is {value}."] if twice else [])]
+    assert put(f"It takes {value}.", *passages).text == f"It takes {value if twice else held}."
 
 
 def test_the_question_is_no_source_of_forms():

@@ -1,0 +1,53 @@
+"""Findings of one claim as they are made: of its own characters, and where the sources say otherwise.
+
+Before: a check saw something. After: `signals.py` hands all of it on, in text order.
+"""
+
+from __future__ import annotations
+
+from streamverify.checks.aligned import Place
+from streamverify.checks.date import Date
+from streamverify.checks.index import Near, Source, SourceIndex
+from streamverify.checks.quantity import Quantity
+from streamverify.scorers.protocol import Claim
+from streamverify.types import Finding, FindingKind
+
+
+class Told:
+    """What is told of a claim so far."""
+
+    def __init__(self, claim: Claim, index: SourceIndex) -> None:
+        self._claim, self._index = claim, index
+        self._findings: list[Finding] = []
+        self._against: list[Near] = []
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """In text order."""
+        return tuple(sorted(self._findings, key=lambda finding: (finding.start, finding.end, finding.kind)))
+
+    @property
+    def against(self) -> tuple[Near, ...]:
+        """Where the sources have another value, in the order of being told."""
+        return tuple(self._against)
+
+    def own(self, start: int, end: int) -> bool:
+        """Whether the range holds a character of the answer itself."""
+        offsets = self._claim.offsets
+        return not offsets or any(offset >= 0 for offset in offsets[start:end])
+
+    def find(self, kind: FindingKind, start: int, end: int, detail: str) -> None:
+        """Tell something of a range of the claim; nothing where none of it is the answer's own."""
+        offsets = self._claim.offsets
+        if offsets:
+            own = [offset for offset in offsets[start:end] if offset >= 0]
+            if not own:
+                return
+            start, end = min(own), max(own) + 1
+        self._findings.append(Finding(kind=kind, start=start, end=end, detail=detail))
+
+    def instead(self, value: Quantity | Date, other: Quantity | Date | Place, source: Source) -> str:
+        """What a finding says of a value in whose place a source has another; the place is kept."""
+        if source.offset >= 0:
+            self._against.append((source.passage, source.offset + other.start, source.offset + other.end))
+        return f"{value.text} here, {other.text} in {self._index.name(source.passage)}"
