@@ -61,6 +61,8 @@ _PAST = re.compile(
 _FIGURE = re.compile(r"\d++(?:[.,]\d++)*+")
 _DATED = ("date", "updated", "modified", "published", "effective", "valid_from", "version_date", "year")
 """Metadata that tells a passage's date."""
+_LONGEST_DATE = 40
+"""Characters that are read of it."""
 
 Moment = tuple[int, int, int]
 
@@ -136,13 +138,17 @@ def _moment(title: str, metadata: Sequence[str]) -> Moment | None:
     return max(found, default=None)
 
 
+def told_dates(passage: Passage) -> tuple[str, ...]:
+    """What a passage's metadata tells of its date: all that is read of them here."""
+    return tuple(str(passage.metadata[name])[:_LONGEST_DATE] for name in _DATED if name in passage.metadata)
+
+
 def read_version(position: int, passage: Passage, read: Callable[[str], SourceText] = SourceText) -> Version:
     """A passage, read for what it says of itself; `read` as of `index.SourceView`."""
     text = passage.text[:LONGEST]
     title = passage.title or ""
-    told = [str(passage.metadata[name])[:40] for name in _DATED if name in passage.metadata]
     head = " ".join((title[:_HEAD], text[:_HEAD], text[-_TAIL:]))
-    return Version(position, read(text), head, _moment(title, told))
+    return Version(position, read(text), head, _moment(title, told_dates(passage)))
 
 
 def _supersedes(newer: Version, older: Version) -> bool:
