@@ -4,7 +4,8 @@ Two passages are versions of each other when they share most of their words. The
 of its title or metadata, or by what either says of itself ("withdrawn in 2021", "replaces the edition of").
 A claim follows the older version when it has in common with the older sentence what the newer one says
 otherwise, and nothing that only the newer one says. A claim that names the older version, or says that it
-speaks of the past, is about it and not against the newer one. English cues.
+speaks of the past, is about it and not against the newer one. Passages on two things, of two offices or two
+plans, share as many words and are no versions (`subjects.py`). English cues.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from streamverify._lazy import cached_property
 from streamverify.checks.dates import dates
 from streamverify.checks.quantities import quantities
 from streamverify.checks.source_text import SourceText
+from streamverify.checks.subjects import named, subject, title_subject
 from streamverify.text.sentence_ends import SENTENCE_END
 from streamverify.text.words import content_stems
 from streamverify.types import Passage
@@ -39,7 +41,7 @@ ABOUT = 0.5
 """Share of the claim's words that the older sentence must hold."""
 
 _ENDED = re.compile(
-    r"\b(?:superseded|withdrawn|replaced (?:by|in|on|with)|out of date|outdated|obsolete|archived?|deprecated"
+    r"\b(?:superseded|withdrawn|replaced (?:by|in|on|with)|out of date|outdated|obsolete|archived|deprecated"
     r"|repealed|expired|no longer (?:in (?:force|use|effect)|valid|applicable|current|applies|apply)"
     r"|(?:valid|applied|in (?:force|effect|use)|effective|applicable) (?:only )?(?:until|up to|till|through)"
     r"|valid for \d{4} only|ceased to (?:apply|have effect)|previous (?:version|edition)|old version)\b",
@@ -55,7 +57,8 @@ _PAST = re.compile(
     r"\b(?:previously|formerly|at (?:the|that) time|back then|originally|once (?:was|were|had)"
     r"|used to (?:be|have|cost|take|apply|last|need|pay|require|allow|charge|stand)"
     r"|(?:older?|previous|earlier|former|first) (?:version|edition|rules?|text|policy)"
-    r"|before the (?:change|revision|amendment|update)|until (?:recently|then|\d{4}))\b",
+    r"|before the (?:change|revision|amendment|update)|until (?:recently|then|\d{4})|no longer"
+    r"|old\b[^.;]{0,60}?\b(?:was|were|had|cost|took))\b",
     re.IGNORECASE,
 )
 _FIGURE = re.compile(r"\d++(?:[.,]\d++)*+")
@@ -82,6 +85,7 @@ class Version:
     passage: int
     source: SourceText
     """Its text, as far as it is read for this."""
+    title: str
     head: str
     """Title, beginning and end."""
     when: Moment | None
@@ -106,6 +110,16 @@ class Version:
     def words(self) -> frozenset[str]:
         """Stems of all its content words."""
         return frozenset(self.source.stem_run)
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """Stems of its words and its title's."""
+        return self.words | title_subject(self.title) | named(self.source.text[:_HEAD])
+
+    @cached_property
+    def subject(self) -> frozenset[str]:
+        """What it is on, as its title and the names in its first sentence tell."""
+        return title_subject(self.title) | (named(self.sentences[0].text) if self.sentences else frozenset())
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +162,7 @@ def read_version(position: int, passage: Passage, read: Callable[[str], SourceTe
     text = passage.text[:LONGEST]
     title = passage.title or ""
     head = " ".join((title[:_HEAD], text[:_HEAD], text[-_TAIL:]))
-    return Version(position, read(text), head, _moment(title, told_dates(passage)))
+    return Version(position, read(text), title[:_HEAD], head, _moment(title, told_dates(passage)))
 
 
 def _supersedes(newer: Version, older: Version) -> bool:
@@ -158,9 +172,17 @@ def _supersedes(newer: Version, older: Version) -> bool:
     if earlier or not (later or told):
         return False
     smaller = min(len(newer.words), len(older.words))
-    if not smaller:
+    if not smaller or _on_two_things(newer, older):
         return False
     return len(newer.words & older.words) / smaller >= (ALIKE if told else VERY_ALIKE)
+
+
+def _on_two_things(one: Version, other: Version) -> bool:
+    """Whether each passage is on something that the other never names: two offices, two plans."""
+    ours, theirs = title_subject(one.title), title_subject(other.title)
+    if ours and ours == theirs:
+        return False
+    return bool(one.subject - other.known and other.subject - one.known)
 
 
 class Versions:
@@ -202,4 +224,8 @@ def _followed(claim: frozenset[str], older: Version, newer: Version) -> str | No
     gone, come = near.words - counterpart.words, counterpart.words - near.words
     if not gone & claim or come & claim or not come:
         return None
+    if any(word.startswith("#") for word in gone | come):
+        ours = subject(near.text) - newer.known
+        if ours & claim and subject(counterpart.text) - older.known:
+            return None  # it speaks of something else
     return counterpart.text

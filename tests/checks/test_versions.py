@@ -63,6 +63,91 @@ def test_passages_about_other_things_are_no_versions_of_each_other():
     assert Versions([Passage("a", OLD, title="2019"), other]).pairs == ()
 
 
+OFFICE = "The {} office is open from {}:00. Visitors must register at the desk.{}"
+siblings = [
+    (
+        Passage("a", OFFICE.format("Berlin", 8, " Valid from 2022.")),
+        Passage("b", OFFICE.format("Munich", 9, "")),
+        "The Munich office is open from 9:00.",
+    ),
+    (
+        Passage("a", "The Basic plan costs $10 per month and includes 5 users."),
+        Passage("b", "Updated: the Pro plan costs $20 per month and includes 25 users."),
+        "The Basic plan costs $10 per month.",
+    ),
+    (
+        Passage("a", "Take 2 tablets every 4 hours, and not more than 8 a day.", "Aspirin leaflet 2019"),
+        Passage("b", "Take 1 tablet every 8 hours, and not more than 3 a day.", "Ibuprofen leaflet 2022"),
+        "Take 2 tablets every 4 hours.",
+    ),
+    (
+        Passage("a", "Ajax beat PSV 3-1 on Sunday. The match drew 50,000 fans.", "Report 2021"),
+        Passage("b", "Ajax beat Feyenoord 2-0 on Sunday. The match drew 48,000 fans.", "Report 2023"),
+        "Ajax beat PSV 3-1 on Sunday.",
+    ),
+    (
+        Passage("a", "The rent is 900 pounds a month. It is due on the first.", "Lease Leeds (2020)"),
+        Passage("b", "The rent is 950 pounds a month. It is due on the first.", "Lease York (2023)"),
+        "The rent is 900 pounds a month.",
+    ),
+    (
+        Passage("a", "Full-time employees get 25 days of leave a year."),
+        Passage("b", "Part-time employees get 15 days of leave a year. Effective from 2023."),
+        "Full-time employees get 25 days of leave a year.",
+    ),
+    (
+        Passage("a", "GET /v1/users returns at most 100 items per page. (Deprecated)"),
+        Passage("b", "GET /v1/orders returns at most 50 items per page."),
+        "GET /v1/users returns at most 100 items per page.",
+    ),
+    (
+        Passage("a", "Employees get 30 days of leave a year.", "Germany leave policy 2021"),
+        Passage("b", "Employees get 25 days of leave a year.", "France leave policy 2023"),
+        "Employees get 30 days of leave a year.",
+    ),
+    (
+        Passage("a", "The archive room is open from 9:00 to 12:00. Bring a card."),
+        Passage("b", "The reading room is open from 10:00 to 18:00. Bring a card."),
+        "The archive room is open from 9:00 to 12:00.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "claim"), siblings)
+def test_what_is_said_of_two_things_supersedes_nothing(one, other, claim):
+    assert Versions([one, other]).followed(claim) is None
+    assert Versions([other, one]).followed(claim) is None
+
+
+things = st.sampled_from(("Berlin", "Munich", "Leeds", "Basic", "Ajax"))
+
+
+@given(things, things, st.booleans())
+def test_a_thing_is_superseded_by_what_is_said_of_itself_alone(one, other, turned):
+    pair = [
+        Passage("a", OFFICE.format(one, 8, "")),
+        Passage("b", OFFICE.format(other, 9, " Valid from 2022.")),
+    ]
+    found = Versions(pair[::-1] if turned else pair).followed(f"The {one} office is open from 8:00.")
+    assert (found is not None) is (one == other)
+
+
+def test_a_title_or_a_sentence_in_other_words_is_still_of_the_same_thing():
+    older = Passage("a", OLD, "Parking rules 2019")
+    newer = Passage(
+        "b", NEW.replace("Parking permits cost", "Residents pay for a parking permit"), "Fees 2022"
+    )
+    assert Versions([older, newer]).followed(CLAIM) is not None
+
+
+@pytest.mark.parametrize(
+    "claim",
+    ["The parking permit is no longer 60 euros a year.", "The old permit was 60 euros a year."],
+)
+def test_what_says_that_it_was_so_is_not_against_the_later_version(claim):
+    assert Versions(versions[0]).followed(claim) is None
+
+
 def test_two_passages_of_one_date_without_a_word_on_it_are_no_versions():
     assert Versions([Passage("a", OLD), Passage("b", NEW)]).pairs == ()
 

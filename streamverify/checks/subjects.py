@@ -1,0 +1,69 @@
+"""What a sentence or a title is about, so that what is said of two things is not taken for two words on one.
+
+"The Berlin office is open from 8:00" and "The Munich office is open from 9:00" share nearly every word, and
+neither says anything against the other. What stands before the verb and what is written in capitals names
+the thing; of two texts whose names each lack the other's, nothing can be told of which holds.
+
+Before: `versions.py` and the judge have two statements. After: they compare them, or leave them alone.
+"""
+
+from __future__ import annotations
+
+import re
+
+from streamverify.text.words import content_stems, fold, listed, stems_of
+
+_FIRST = 6
+"""Words at a sentence's beginning in which its subject stands, where no verb comes before."""
+_HEAD = 160
+"""Characters that are read for them."""
+_VERB = re.compile(
+    r"(?<=\w)\s(?:is|are|was|were|be|has|have|had|do|does|did|must|may|might|can|could|shall|should|will|would"
+    r"|(?:cost|last|take|get|pay|need|start|end|open|close|apply|begin|require|allow|include|receive|cover"
+    r"|charge|offer|earn|hold|run|use|make|give|grow|rise|fall|set)s?|applies|rose|fell|grew|went|won|lost"
+    r"|beat|made|gave|held|took|paid|begins|began)\b",
+    re.IGNORECASE,
+)
+_CAPITALISED = re.compile(r"(?<=[\w,;:/(-] )[A-Z][\w'’.-]*\w|(?<=[A-Za-z]-)[A-Z]\w+")
+_OF_VERSIONS = frozenset(
+    stems_of(
+        listed("""
+    january february march april may june july august september october november december jan feb mar apr jun
+    jul aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday
+    version edition revision revised updated update old older new newer current former previous earlier later
+    latest draft final approved archived archive superseded withdrawn deprecated outdated obsolete valid
+    effective amended issue release expired repealed replaced replaces replace replacing supersedes force
+    policy policies rule rules handbook guide guideline manual document documentation page leaflet terms
+    notice memo bulletin text sheet faq overview summary notes copy last year quarter spring summer autumn
+    winter euro euros dollar dollars pound pounds eur usd gbp cent cents percent day days week weeks month
+    months hour hours minute minutes
+    """)
+    )
+)
+"""What tells a version, a date or an amount, and no thing that is spoken of."""
+
+
+_NUMBERED = re.compile(
+    r"\b(?:Room|Unit|Part|Plan|Building|Floor|Level|Tier|Phase|Zone|Line|Route|Lot|House|Flat|Class|Model|Type"
+    r"|Section|Chapter|Article|Annex|Group|Team|Site|Gate|Hall)\s(?:\d{1,4}|[A-Z])\b"
+)
+"""Things that are told apart by a number or a letter."""
+
+
+def subject(text: str) -> frozenset[str]:
+    """Stems of the words that say what a sentence is about: those before its verb, and names."""
+    head = text[:_HEAD]
+    verb = _VERB.search(head)
+    first = content_stems(head[: verb.start()])[:_FIRST] if verb else content_stems(head)[: _FIRST // 2]
+    return (frozenset(first) - _OF_VERSIONS) | named(text)
+
+
+def named(text: str) -> frozenset[str]:
+    """Stems of the names within a text; a sentence's first word, which any sentence has, is none."""
+    words = frozenset(content_stems(" ".join(_CAPITALISED.findall(text)))) - _OF_VERSIONS
+    return words | frozenset(map(fold, _NUMBERED.findall(text)))
+
+
+def title_subject(title: str) -> frozenset[str]:
+    """Stems of the words of a title, without those that tell a version."""
+    return (frozenset(content_stems(title)) - _OF_VERSIONS) | frozenset(map(fold, _NUMBERED.findall(title)))
