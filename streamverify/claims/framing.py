@@ -147,6 +147,20 @@ def back(text: str) -> tuple[int, int] | None:
     return None
 
 
+_POINTER = re.compile(
+    r"\s\((?:see|cf\.?)\s(?:also\s)?(?:sections?|sects?\.|secs?\.|§{1,2}|paragraphs?|paras?\.|pages?|pp?\.|chapters?"
+    r"|ch\.|appendix|annex|tables?|figures?|fig\.|clauses?|articles?|art\.|steps?|parts?|items?)\s?"
+    r"(?:\d{1,4}(?:\.\d{1,3}){0,4}|[A-Z])(?:\s?(?:[-–,]|and|to)\s?\d{1,4}(?:\.\d{1,3}){0,4})?"
+    r"(?:\s(?:above|below))?\)",
+    re.IGNORECASE,
+)
+
+
+def pointers(text: str) -> list[tuple[int, int]]:
+    """Where brackets only point to a place: "(see Section 4.2)"; its number is none of the claim's."""
+    return [found.span() for found in _POINTER.finditer(text)]
+
+
 def quoted(text: str) -> tuple[int, int] | None:
     """What stands inside the marks of a sentence that is a quotation as a whole; None where it is none."""
     if not _QUOTED.match(text):

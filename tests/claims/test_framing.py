@@ -5,6 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamverify.claims import framing
+from streamverify.claims.reader import read
+from streamverify.types import Sentence, Span
 
 CLAIM = "the crossing takes 3 hours in summer."
 
@@ -55,6 +57,14 @@ BACKS = """
 , of course
 , as you can see
 """.strip("\n").splitlines()
+
+POINTERS = """
+(see Section 4.2)
+(see also Table 3)
+(see pages 3-5)
+(cf. § 12)
+(see Appendix B)
+""".strip().splitlines()
 
 KEPT = """
 According to Dr Sable, the crossing takes 3 hours.
@@ -107,3 +117,23 @@ def test_what_is_taken_off_lies_in_the_text_and_leaves_something(text):
     assert at == 0 or len(text) - at >= 10
     if (found := framing.back(text)) is not None:
         assert 10 <= found[0] < found[1] <= len(text)
+
+
+@pytest.mark.parametrize("pointer", POINTERS)
+def test_what_only_points_to_a_place_is_none_of_the_claim(pointer):
+    for text in (f"{CLAIM[:-1]} {pointer}.", f"The crossing {pointer} takes 3 hours."):
+        claim = read(Sentence(index=0, text=text, start=0, end=len(text))).claim
+        assert claim.text == text.replace(f" {pointer}", "")
+
+
+@pytest.mark.parametrize(
+    "text", ["The fee (Section 4.2) is 5 euros.", "It costs 5 euros (see what Ms Ray says)."]
+)
+def test_a_bracket_that_says_something_stays(text):
+    assert framing.pointers(text) == []
+
+
+def test_a_saying_whose_source_is_a_marker_is_taken_off_with_it():
+    text = "Document 1 states the fee is 5 euros."
+    claim = read(Sentence(index=0, text=text, start=0, end=len(text)), markers=[Span(0, 10)]).claim
+    assert claim.text == "the fee is 5 euros."
