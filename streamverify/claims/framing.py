@@ -124,9 +124,28 @@ _BACK = tuple(
 _QUOTED = re.compile(r"[\"“”«„][^\"“”«»„]+[\"”“»][.!]?$")
 
 
+_NAME = (
+    r"(?:(?:Mrs?|Ms|Mx|Dr|Prof)\.?\s)?[A-ZÀ-ÖØ-Þ][\w'’-]{0,40}(?:\s[A-ZÀ-ÖØ-Þ][\w'’-]{0,40}\.?){0,2}"
+    r"(?:,|!|\s[–—-])\s+"
+)
+_NO_APPOSITION = r"(?!(?:an?|the|which|who|whose)\s[^,.;]{1,60},\s(?:is|was|were|are|has|had|will)\b)"
+_ADDRESSED = re.compile(
+    rf"(?:(?:[Hh]i|[Hh]ello|[Hh]ey|[Dd]ear|[Gg]ood (?:morning|afternoon|evening)),?\s{_NAME}{_NO_APPOSITION}"
+    # "Sure, Berlin, Hamburg and Bonn": what may be a list of names is one.
+    rf"|(?:Thanks|Thank you|Sure|Of course|Certainly),?\s{_NAME}{_NO_APPOSITION}"
+    r"(?=[a-z]|(?:The|This|It|You|Your|We|Our|I|There|Yes|No|A|An)\b))(?=\S)"
+)
+
+
+def greeting(text: str) -> int:
+    """Length of what greets somebody by name in front of a statement: "Hi Anna, the fee is …"."""
+    found = _ADDRESSED.match(text[:_LONGEST])
+    return found.end() if found and len(text) - found.end() >= _LEAST else 0
+
+
 def front(text: str) -> int:
     """Characters at the start of a sentence that frame what follows; 0 where there are none."""
-    at = 0
+    at = greeting(text)
     for _ in range(_MOST):
         head = text[at : at + _LONGEST]
         taken = max((m.end() for pattern in _FRONT if (m := pattern.match(head))), default=0)

@@ -66,6 +66,19 @@ POINTERS = """
 (see Appendix B)
 """.strip().splitlines()
 
+GREETINGS = """
+Hi Anna,
+Hello Anna Bell,
+Hey Anna!
+Dear Ms Li,
+Dear Dr. Bell,
+Good morning Anna,
+Thanks, Peter -
+Thanks Peter,
+Sure, Anna,
+Hi Anna –
+""".strip().splitlines()
+
 KEPT = """
 According to Dr Sable, the crossing takes 3 hours.
 It is true for members only.
@@ -137,3 +150,24 @@ def test_a_saying_whose_source_is_a_marker_is_taken_off_with_it():
     text = "Document 1 states the fee is 5 euros."
     claim = read(Sentence(index=0, text=text, start=0, end=len(text)), markers=[Span(0, 10)]).claim
     assert claim.text == "the fee is 5 euros."
+
+
+@pytest.mark.parametrize("greeting", GREETINGS)
+@pytest.mark.parametrize("blank", [" ", "\n", "\n\n"])
+def test_a_greeting_with_a_name_is_none_of_the_claim(greeting, blank):
+    text = f"{greeting}{blank}{CLAIM}"
+    claim = read(Sentence(index=0, text=text, start=0, end=len(text))).claim
+    assert claim.text == CLAIM
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hello Kitty, the brand, was founded in 1974.",
+        "Sure, Berlin, Hamburg and Bonn charge 5 euros.",
+        "Thanks to Anna, the fee is 5 euros.",
+        "Anna, the chair, charges 5 euros.",
+    ],
+)
+def test_a_name_that_something_is_said_of_is_no_greeting(text):
+    assert framing.greeting(text) == 0
