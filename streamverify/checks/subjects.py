@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 
+from streamverify.text.sentence_ends import SENTENCE_END
 from streamverify.text.words import content_stems, fold, listed, stems_of
 
 _FIRST = 6
@@ -43,6 +44,8 @@ _OF_VERSIONS = frozenset(
 """What tells a version, a date or an amount, and no thing that is spoken of."""
 
 
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b(?![.,]\d)")
+_FIGURE = re.compile(r"\d++(?:[.,]\d++)*+")
 _NUMBERED = re.compile(
     r"\b(?:Room|Unit|Part|Plan|Building|Floor|Level|Tier|Phase|Zone|Line|Route|Lot|House|Flat|Class|Model|Type"
     r"|Section|Chapter|Article|Annex|Group|Team|Site|Gate|Hall)\s(?:\d{1,4}|[A-Z])\b"
@@ -67,3 +70,41 @@ def named(text: str) -> frozenset[str]:
 def title_subject(title: str) -> frozenset[str]:
     """Stems of the words of a title, without those that tell a version."""
     return (frozenset(content_stems(title)) - _OF_VERSIONS) | frozenset(map(fold, _NUMBERED.findall(title)))
+
+
+def of_another(claim: str, title: str, text: str) -> bool:
+    """Whether a text speaks of something else than a claim, where it is nearest to it.
+
+    It lacks a word or the year of the claim's subject, has others there, and says something else of them:
+    where all but the subject is the same, who or when is what the two disagree about.
+
+    Args:
+        claim: what is said.
+        title: of the text.
+        text: what seems to be against it.
+    """
+    ours, known = _topic(claim), _stated(claim)
+    if ours <= _stated(text) | _stated(title):
+        return False
+    parts = [part for part in SENTENCE_END.split(text) if part.strip()]
+    if not parts:
+        return False
+    near = max(parts, key=lambda part: len(_stated(part) & known))
+    theirs = _topic(near)
+    if not (theirs | title_subject(title)) - known:
+        return False
+    mine, other = known - ours - theirs, _stated(near) - ours - theirs
+    return bool(mine - other and other - mine)
+
+
+def _topic(text: str) -> frozenset[str]:
+    """A sentence's subject, and the years that stand before its verb: "In 2022 revenue …"."""
+    head = text[:_HEAD]
+    verb = _VERB.search(head)
+    return subject(text) | frozenset(_YEAR.findall(head[: verb.start()] if verb else ""))
+
+
+def _stated(text: str) -> frozenset[str]:
+    """Stems of a text's content words, and its figures."""
+    figures = (figure.replace(",", "") for figure in _FIGURE.findall(text))
+    return frozenset(content_stems(text)) | frozenset(figures) | frozenset(map(fold, _NUMBERED.findall(text)))
