@@ -44,6 +44,7 @@ _OF_VERSIONS = frozenset(
 """What tells a version, a date or an amount, and no thing that is spoken of."""
 
 
+_V = re.compile(r"v\d{1,3}")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b(?![.,]\d)")
 _FIGURE = re.compile(r"\d++(?:[.,]\d++)*+")
 _NUMBERED = re.compile(
@@ -69,7 +70,8 @@ def named(text: str) -> frozenset[str]:
 
 def title_subject(title: str) -> frozenset[str]:
     """Stems of the words of a title, without those that tell a version."""
-    return (frozenset(content_stems(title)) - _OF_VERSIONS) | frozenset(map(fold, _NUMBERED.findall(title)))
+    words = frozenset(word for word in content_stems(title) if _V.fullmatch(word) is None)
+    return (words - _OF_VERSIONS) | frozenset(map(fold, _NUMBERED.findall(title)))
 
 
 def of_another(claim: str, title: str, text: str) -> bool:

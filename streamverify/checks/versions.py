@@ -17,6 +17,8 @@ from itertools import permutations
 
 from streamverify._lazy import cached_property
 from streamverify.checks.dates import dates
+from streamverify.checks.editions import Edition, Moment, editions, from_a_day, moment, names_edition
+from streamverify.checks.editions import newer as is_newer
 from streamverify.checks.quantities import quantities
 from streamverify.checks.source_text import SourceText
 from streamverify.checks.subjects import named, subject, title_subject
@@ -50,7 +52,8 @@ _ENDED = re.compile(
 _BEGUN = re.compile(
     r"\b(?:replac(?:es|ing)|supersed(?:es|ing)|takes? (?:the )?place of|in place of the|revised|updated"
     r"|current (?:version|edition|as of)|as amended"
-    r"|(?:applies|applicable|valid|effective|in (?:force|effect)) (?:as )?(?:of|from|since))\b",
+    r"|(?:applies|applicable|valid|effective|in (?:force|effect)) (?:as )?(?:of|from|since)"
+    r"|effective (?:on )?(?:\d{1,2} )?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6})\b",
     re.IGNORECASE,
 )
 _PAST = re.compile(
@@ -62,12 +65,6 @@ _PAST = re.compile(
     re.IGNORECASE,
 )
 _FIGURE = re.compile(r"\d++(?:[.,]\d++)*+")
-_DATED = ("date", "updated", "modified", "published", "effective", "valid_from", "version_date", "year")
-"""Metadata that tells a passage's date."""
-_LONGEST_DATE = 40
-"""Characters that are read of it."""
-
-Moment = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +86,8 @@ class Version:
     head: str
     """Title, beginning and end."""
     when: Moment | None
+    editions: tuple[Edition | None, ...]
+    """What its title, its file and its id tell of its edition."""
 
     @cached_property
     def ended(self) -> bool:
@@ -98,7 +97,7 @@ class Version:
     @cached_property
     def begun(self) -> bool:
         """It says that it took another's place."""
-        return _BEGUN.search(self.head) is not None
+        return _BEGUN.search(self.head) is not None or from_a_day(self.source.text) > 0
 
     @cached_property
     def sentences(self) -> tuple[Sentence, ...]:
@@ -142,32 +141,20 @@ def said(text: str) -> frozenset[str]:
     return frozenset(content_stems(text)) | values | counted | figures
 
 
-def _moment(title: str, metadata: Sequence[str]) -> Moment | None:
-    found = [
-        (date.year, date.month or 0, date.day or 0)
-        for text in (*metadata, title)
-        for date in dates(text[:_HEAD])
-        if date.year is not None
-    ]
-    return max(found, default=None)
-
-
-def told_dates(passage: Passage) -> tuple[str, ...]:
-    """What a passage's metadata tells of its date: all that is read of them here."""
-    return tuple(str(passage.metadata[name])[:_LONGEST_DATE] for name in _DATED if name in passage.metadata)
-
-
 def read_version(position: int, passage: Passage, read: Callable[[str], SourceText] = SourceText) -> Version:
     """A passage, read for what it says of itself; `read` as of `index.SourceView`."""
     text = passage.text[:LONGEST]
     title = passage.title or ""
     head = " ".join((title[:_HEAD], text[:_HEAD], text[-_TAIL:]))
-    return Version(position, read(text), title[:_HEAD], head, _moment(title, told_dates(passage)))
+    return Version(position, read(text), title[:_HEAD], head, moment(passage), editions(passage))
 
 
 def _supersedes(newer: Version, older: Version) -> bool:
     later = newer.when is not None and older.when is not None and newer.when > older.when
     earlier = newer.when is not None and older.when is not None and newer.when < older.when
+    by_date = newer.when is not None and older.when is not None and newer.when != older.when
+    later = later or (not by_date and is_newer(newer.editions, older.editions))
+    earlier = earlier or (not by_date and is_newer(older.editions, newer.editions))
     told = (older.ended and not newer.ended) or (newer.begun and not older.begun)
     if earlier or not (later or told):
         return False
@@ -206,7 +193,8 @@ class Versions:
         words = said(claim)
         years = {date.year for date in dates(claim) if date.year is not None}
         for older, newer in self.pairs:
-            if older.when is not None and older.when[0] in years:
+            of_its_year = older.when is not None and older.when[0] in years
+            if of_its_year or names_edition(claim, years, older.editions):
                 continue
             if (found := _followed(words, older, newer)) is not None:
                 return Superseded(older.passage, newer.passage, found)

@@ -63,6 +63,74 @@ def test_passages_about_other_things_are_no_versions_of_each_other():
     assert Versions([Passage("a", OLD, title="2019"), other]).pairs == ()
 
 
+FEE = "{}the fee for a parking permit is {} euros a year. Permits are sold at the town hall on weekdays.{}"
+
+
+def editions(first=("", ""), second=("", ""), **of):
+    """Two passages on one fee, first 5 and then 6 euros, and what tells them apart."""
+    return [
+        Passage(f"{of.get('ids', 'ab')[at]}", FEE.format(part[0], 5 + at, part[1]), *more)
+        for at, (part, more) in enumerate(zip((first, second), of.get("more", [(), ()]), strict=True))
+    ]
+
+
+def metadata(**of):
+    return [(None, {key: value[at] for key, value in of.items()}) for at in (0, 1)]
+
+
+later = [
+    editions(("Effective January 1, 2022, ", ""), ("Effective January 1, 2024, ", "")),
+    editions(second=("Effective January 1, 2024, ", "")),
+    editions(("As of March 2022, ", ""), ("As of March 2024, ", "")),
+    editions(("", " Last updated: 3 May 2021"), ("", " Last updated: 7 June 2024")),
+    editions(second=("From 1 April 2024 ", "")),
+    editions(more=[("Parking v1",), ("Parking v2",)]),
+    editions(more=[("Parking, Version 1.9",), ("Parking, Version 1.10",)]),
+    editions(more=[("Parking rules (old)",), ("Parking rules (current)",)]),
+    editions(more=[("Parking rules - Draft",), ("Parking rules - Final",)]),
+    editions(more=metadata(last_modified=("2021-03-04", "2023-03-04"))),
+    editions(more=metadata(updated_at=("2021-03-04T10:00:00Z", "2023-03-04T10:00:00Z"))),
+    editions(more=metadata(version=("1.2", 2))),
+    editions(more=metadata(source=("a/hr_policy_2021.pdf", "a/hr_policy_2023.pdf"))),
+    editions(ids=("hr_policy_2021.pdf", "hr_policy_2023.pdf")),
+]
+
+
+@pytest.mark.parametrize("pair", later)
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_later_edition_is_told_by_what_is_common(pair, turned):
+    known = Versions(pair[::-1] if turned else pair)
+    assert known.followed("The fee for a parking permit is 5 euros a year.") is not None
+    assert known.followed("The fee for a parking permit is 6 euros a year.") is None
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        editions(),
+        editions(ids=("doc_2001", "doc_2002")),
+        editions(more=metadata(source=("a/leeds_2021.pdf", "a/york_2023.pdf"))),
+        editions(more=[("Leeds parking v1",), ("York parking v2",)]),
+        editions(more=[("Leeds parking", {"version": 1}), ("York parking", {"version": 2})]),
+        editions(("From 1 April 2022 to 1 May 2023 ", ""), ("From 1 May 2023 to 1 May 2024 ", "")),
+    ],
+)
+def test_what_tells_no_edition_of_the_same_makes_no_versions(pair):
+    assert Versions(pair).followed("The fee for a parking permit is 5 euros a year.") is None
+    assert Versions(pair[::-1]).followed("The fee for a parking permit is 5 euros a year.") is None
+
+
+@pytest.mark.parametrize(
+    ("titles", "claim"),
+    [
+        (("Parking v1", "Parking v2"), "In v1 the fee for a parking permit is 5 euros a year."),
+        (("Rules (draft)", "Rules (final)"), "In the draft the fee for a parking permit is 5 euros."),
+    ],
+)
+def test_a_claim_that_names_its_edition_is_about_it(titles, claim):
+    assert Versions(editions(more=[(title,) for title in titles])).followed(claim) is None
+
+
 OFFICE = "The {} office is open from {}:00. Visitors must register at the desk.{}"
 siblings = [
     (
