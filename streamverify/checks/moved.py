@@ -90,7 +90,8 @@ def _mentioned(name: Name, folded: str) -> bool:
         return any(word in folded for word in telling)
     bare = tokens(folded.replace(".", ""))
     short = [word.replace(".", "") for word in words]
-    spelled = "".join(word[0] for word in bare) if name.text.isupper() else ""
+    acronym = name.text.isupper() and name.text.replace(".", "").isalpha()
+    spelled = "".join(word[0] for word in bare) if acronym else ""
     return any(word in bare or word in spelled or _is_america(word, bare) for word in short)
 
 
