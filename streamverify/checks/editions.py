@@ -104,8 +104,8 @@ def editions(passage: Passage) -> tuple[Edition | None, ...]:
     titled = _edition(title)
     number = next((str(passage.metadata[key])[:12] for key in _NUMBERED if key in passage.metadata), "")
     counted = [int(part) for part in re.findall(r"\d{1,3}", number)] if _counts(number) else []
-    files = [str(passage.metadata[key])[:_LONGEST_NAME] for key in _FILES if key in passage.metadata]
-    named = [_edition(name.rpartition("/")[2]) for name in (*files[:1], passage.id[:_LONGEST_NAME])]
+    file = next((str(passage.metadata[key])[:_LONGEST_NAME] for key in _FILES if key in passage.metadata), "")
+    named = [_edition(name.rpartition("/")[2]) for name in (file, passage.id[:_LONGEST_NAME])]
     # `doc_2001` may only be counted; `hr_policy_2021` is of a year.
     told_years = [one if one and " " in one.name else None for one in named]
     return (

@@ -234,9 +234,15 @@ def test_the_finding_says_why_and_the_signal_is_set():
 texts = st.text("ab1.2 ", max_size=60)
 
 
-@given(st.lists(texts, max_size=5), texts)
+told = st.dictionaries(
+    st.sampled_from(("date", "version", "source", "file_name", "updated_at")),
+    st.sampled_from(("2019-03-01", "v1.2", "a/rules_2021.pdf", "")) | st.integers(0, 3) | st.none(),
+)
+
+
+@given(st.lists(st.tuples(texts, told), max_size=5), texts)
 def test_any_text_is_read_and_no_passage_supersedes_itself(passages, claim):
-    known = Versions([Passage(str(i), text, title=text[:9]) for i, text in enumerate(passages)])
+    known = Versions([Passage(str(i), text, text[:9], more) for i, (text, more) in enumerate(passages)])
     assert all(older.passage != newer.passage for older, newer in known.pairs)
     assert not any((newer, older) in known.pairs for older, newer in known.pairs)
     known.followed(claim)
