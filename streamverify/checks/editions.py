@@ -140,10 +140,15 @@ def newer(ours: Sequence[Edition | None], theirs: Sequence[Edition | None]) -> b
     return False
 
 
-def names_edition(claim: str, years: AbstractSet[int], edition: Sequence[Edition | None]) -> bool:
+def telling(ours: Sequence[Edition | None], theirs: Sequence[Edition | None]) -> list[Edition]:
+    """What one tells of its edition that the other does not tell of its own likewise."""
+    pairs = zip(ours, theirs, strict=True)
+    return [our for our, their in pairs if our is not None and (their is None or our.grade != their.grade)]
+
+
+def names_edition(claim: str, years: AbstractSet[int], found: Sequence[Edition]) -> bool:
     """Whether a claim says which edition it is on: its number, its year, or that it is a draft."""
-    if any(one is not None and one.grade[1] in years for one in edition):
+    numbers = {tuple(map(int, (one[1] or one[2]).split("."))) for one in _EDITION.finditer(claim)}
+    if any(one.grade[1] in years or one.grade[2:] in numbers for one in found):
         return True
-    found = {tuple(map(int, (one[1] or one[2]).split("."))) for one in _EDITION.finditer(claim)}
-    told_ranks = any(one and one.grade[0] < 0 for one in edition) and _RANK.search(claim) is not None
-    return told_ranks or any(one is not None and one.grade[2:] in found for one in edition if found)
+    return any(one.grade[0] < 0 for one in found) and _RANK.search(claim) is not None

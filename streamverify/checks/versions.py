@@ -17,7 +17,7 @@ from itertools import permutations
 
 from streamverify._lazy import cached_property
 from streamverify.checks.dates import dates
-from streamverify.checks.editions import Edition, Moment, editions, from_a_day, moment, names_edition
+from streamverify.checks.editions import Edition, Moment, editions, from_a_day, moment, names_edition, telling
 from streamverify.checks.editions import newer as is_newer
 from streamverify.checks.quantities import quantities
 from streamverify.checks.source_text import SourceText
@@ -61,7 +61,7 @@ _PAST = re.compile(
     r"|used to (?:be|have|cost|take|apply|last|need|pay|require|allow|charge|stand)"
     r"|(?:older?|previous|earlier|former|first) (?:version|edition|rules?|text|policy)"
     r"|before the (?:change|revision|amendment|update)|until (?:recently|then|\d{4})|no longer"
-    r"|old\b[^.;]{0,60}?\b(?:was|were|had|cost|took))\b",
+    r"|old (?:[\w-]{1,30} ){1,3}(?:was|were|had|cost|took))\b",
     re.IGNORECASE,
 )
 _FIGURE = re.compile(r"\d++(?:[.,]\d++)*+")
@@ -193,8 +193,9 @@ class Versions:
         words = said(claim)
         years = {date.year for date in dates(claim) if date.year is not None}
         for older, newer in self.pairs:
+            own = telling(older.editions, newer.editions)
             of_its_year = older.when is not None and older.when[0] in years
-            if of_its_year or names_edition(claim, years, older.editions):
+            if of_its_year or names_edition(claim, years, own):
                 continue
             if (found := _followed(words, older, newer)) is not None:
                 return Superseded(older.passage, newer.passage, found)
