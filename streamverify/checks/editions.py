@@ -142,8 +142,18 @@ def newer(ours: Sequence[Edition | None], theirs: Sequence[Edition | None]) -> b
 
 def telling(ours: Sequence[Edition | None], theirs: Sequence[Edition | None]) -> list[Edition]:
     """What one tells of its edition that the other does not tell of its own likewise."""
-    pairs = zip(ours, theirs, strict=True)
-    return [our for our, their in pairs if our is not None and (their is None or our.grade != their.grade)]
+    return [
+        our if their is None else _own_part(our, their)
+        for our, their in zip(ours, theirs, strict=True)
+        if our is not None
+    ]
+
+
+def _own_part(our: Edition, their: Edition) -> Edition:
+    rank, year = (
+        mine if mine != other else 0 for mine, other in zip(our.grade, their.grade[:2], strict=False)
+    )
+    return Edition(our.name, (rank, year, *(our.grade[2:] if our.grade[2:] != their.grade[2:] else ())))
 
 
 def names_edition(claim: str, years: AbstractSet[int], found: Sequence[Edition]) -> bool:

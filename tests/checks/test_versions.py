@@ -132,8 +132,10 @@ def test_a_claim_that_names_its_edition_is_about_it(titles, claim):
 
 
 def test_a_version_that_both_are_of_tells_no_edition():
-    older = Passage("a", "Withdrawn in 2021. POST /v2/images takes files of up to 60 MB each.", "/v2 images")
-    newer = Passage("b", "POST /v2/images takes files of up to 65 MB each.", "/v2 images")
+    older = Passage(
+        "a", "Withdrawn in 2021. POST /v2/images takes files of up to 60 MB each.", "/v2 images 2015"
+    )
+    newer = Passage("b", "POST /v2/images takes files of up to 65 MB each.", "/v2 images 2016")
     assert Versions([older, newer]).followed("POST /v2/images takes files of up to 60 MB each.") is not None
 
 
