@@ -24,6 +24,7 @@ ANCHORED = (
             "_ACCORDING",
             "_AS_SAYS",
             "_STATES",
+            "_STATES_CLAUSE",
             "_ASKING",
         )
     )

@@ -17,6 +17,7 @@ from stopwatch import Subject
 from streamverify.checks import numerals
 from streamverify.checks.acronyms import in_other_forms
 from streamverify.checks.aligned import Ground, Reader, run_of
+from streamverify.checks.editions import editions, names_edition, telling
 from streamverify.checks.index import SourceIndex
 from streamverify.checks.moved import moved
 from streamverify.checks.names import names
@@ -24,6 +25,7 @@ from streamverify.checks.negation import mismatch, statements
 from streamverify.checks.quotes import near_miss, occurs, quotations
 from streamverify.checks.quotes import plain as quoted_words
 from streamverify.checks.signals import check
+from streamverify.checks.subjects import of_another
 from streamverify.checks.supposed import conditional, exemplary, of_some_case
 from streamverify.citations import (
     Resolver,
@@ -118,6 +120,10 @@ CALLS: dict[str, Callable[[str], object]] = {
     "checks.supposed.conditional": lambda text: conditional(text, len(text)),
     "checks.supposed.exemplary": lambda text: exemplary(text, len(text)),
     "checks.supposed.of_some_case": lambda text: of_some_case(text, len(text), len(text)),
+    "checks.editions.names_edition": lambda text: names_edition(
+        text, set(), telling(editions(_titled(text)), editions(_PASSAGES[0]))
+    ),
+    "checks.subjects.of_another": lambda text: [of_another(_CLAIM, text, text), of_another(text, "", _CLAIM)],
     "checks.quotes.near_miss": lambda text: [near_miss(q, [quoted_words(text)]) for q in quotations(_CLAIM)],
     "checks.quotes.occurs": lambda text: [occurs(q, [quoted_words(text)]) for q in quotations(_CLAIM)],
     "checks.signals.check": lambda text: check(Claim(text[:2000]), SourceIndex(_PASSAGES)),

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from streamverify.checks.names import Name, names
 from streamverify.checks.negation import Statement, nearest_to
-from streamverify.text.words import fold, stems_of, tokens
+from streamverify.text.words import fold, stems_of, strip_possessive, tokens
 
 LEAST = 0.7
 """Share of the claim's other content words that the sentence holds."""
@@ -29,7 +29,7 @@ _PRONOUN = re.compile(
 _DEFINITE = re.compile(r"\W*(?:The|That|Those|These|Both)\s+[\w-]*\b(?:[a-z]|[A-Z][a-z]*-)")
 """How a sentence begins that speaks of what was named before: "The company"."""
 _SHORTEST = 3
-"""Letters of a word that tells a name."""
+"""Letters of a word that tells a name wherever its letters stand; a shorter one must stand whole."""
 
 
 class Moved(NamedTuple):
@@ -83,4 +83,17 @@ def moved(text: str, found: Sequence[Name], evidence: Sequence[tuple[Hashable, S
 
 
 def _mentioned(name: Name, folded: str) -> bool:
-    return any(word in folded for word in fold(name.text).split() if len(word) >= _SHORTEST)
+    """Whether a folded text has a word of the name; a name of short words, whole or written out."""
+    words = [strip_possessive(word) for word in fold(name.text).split()]
+    telling = [word for word in words if len(word.replace(".", "")) >= _SHORTEST]
+    if telling:
+        return any(word in folded for word in telling)
+    bare = tokens(folded.replace(".", ""))
+    short = [word.replace(".", "") for word in words]
+    acronym = name.text.isupper() and name.text.replace(".", "").isalpha()
+    spelled = "".join(word[0] for word in bare) if acronym else ""
+    return any(word in bare or word in spelled or _is_america(word, bare) for word in short)
+
+
+def _is_america(word: str, others: Sequence[str]) -> bool:
+    return word == "us" and any(other.startswith("america") for other in others)

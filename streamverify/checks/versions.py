@@ -4,7 +4,8 @@ Two passages are versions of each other when they share most of their words. The
 of its title or metadata, or by what either says of itself ("withdrawn in 2021", "replaces the edition of").
 A claim follows the older version when it has in common with the older sentence what the newer one says
 otherwise, and nothing that only the newer one says. A claim that names the older version, or says that it
-speaks of the past, is about it and not against the newer one. English cues.
+speaks of the past, is about it and not against the newer one. Passages on two things, of two offices or two
+plans, share as many words and are no versions (`subjects.py`). English cues.
 """
 
 from __future__ import annotations
@@ -16,8 +17,11 @@ from itertools import permutations
 
 from streamverify._lazy import cached_property
 from streamverify.checks.dates import dates
+from streamverify.checks.editions import Edition, Moment, editions, from_a_day, moment, names_edition, telling
+from streamverify.checks.editions import newer as is_newer
 from streamverify.checks.quantities import quantities
 from streamverify.checks.source_text import SourceText
+from streamverify.checks.subjects import named, subject, title_subject
 from streamverify.text.sentence_ends import SENTENCE_END
 from streamverify.text.words import content_stems
 from streamverify.types import Passage
@@ -39,7 +43,7 @@ ABOUT = 0.5
 """Share of the claim's words that the older sentence must hold."""
 
 _ENDED = re.compile(
-    r"\b(?:superseded|withdrawn|replaced (?:by|in|on|with)|out of date|outdated|obsolete|archived?|deprecated"
+    r"\b(?:superseded|withdrawn|replaced (?:by|in|on|with)|out of date|outdated|obsolete|archived|deprecated"
     r"|repealed|expired|no longer (?:in (?:force|use|effect)|valid|applicable|current|applies|apply)"
     r"|(?:valid|applied|in (?:force|effect|use)|effective|applicable) (?:only )?(?:until|up to|till|through)"
     r"|valid for \d{4} only|ceased to (?:apply|have effect)|previous (?:version|edition)|old version)\b",
@@ -48,21 +52,19 @@ _ENDED = re.compile(
 _BEGUN = re.compile(
     r"\b(?:replac(?:es|ing)|supersed(?:es|ing)|takes? (?:the )?place of|in place of the|revised|updated"
     r"|current (?:version|edition|as of)|as amended"
-    r"|(?:applies|applicable|valid|effective|in (?:force|effect)) (?:as )?(?:of|from|since))\b",
+    r"|(?:applies|applicable|valid|effective|in (?:force|effect)) (?:as )?(?:of|from|since)"
+    r"|effective (?:on )?(?:\d{1,2} )?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6})\b",
     re.IGNORECASE,
 )
 _PAST = re.compile(
     r"\b(?:previously|formerly|at (?:the|that) time|back then|originally|once (?:was|were|had)"
     r"|used to (?:be|have|cost|take|apply|last|need|pay|require|allow|charge|stand)"
     r"|(?:older?|previous|earlier|former|first) (?:version|edition|rules?|text|policy)"
-    r"|before the (?:change|revision|amendment|update)|until (?:recently|then|\d{4}))\b",
+    r"|before the (?:change|revision|amendment|update)|until (?:recently|then|\d{4})|no longer"
+    r"|old (?:[\w-]{1,30} ){1,3}(?:was|were|had|cost|took))\b",
     re.IGNORECASE,
 )
 _FIGURE = re.compile(r"\d++(?:[.,]\d++)*+")
-_DATED = ("date", "updated", "modified", "published", "effective", "valid_from", "version_date", "year")
-"""Metadata that tells a passage's date."""
-
-Moment = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +82,12 @@ class Version:
     passage: int
     source: SourceText
     """Its text, as far as it is read for this."""
+    title: str
     head: str
     """Title, beginning and end."""
     when: Moment | None
+    editions: tuple[Edition | None, ...]
+    """What its title, its file and its id tell of its edition."""
 
     @cached_property
     def ended(self) -> bool:
@@ -92,7 +97,7 @@ class Version:
     @cached_property
     def begun(self) -> bool:
         """It says that it took another's place."""
-        return _BEGUN.search(self.head) is not None
+        return _BEGUN.search(self.head) is not None or from_a_day(self.source.text) > 0
 
     @cached_property
     def sentences(self) -> tuple[Sentence, ...]:
@@ -104,6 +109,16 @@ class Version:
     def words(self) -> frozenset[str]:
         """Stems of all its content words."""
         return frozenset(self.source.stem_run)
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """Stems of its words and its title's."""
+        return self.words | title_subject(self.title) | named(self.source.text[:_HEAD])
+
+    @cached_property
+    def subject(self) -> frozenset[str]:
+        """What it is on, as its title and the names in its first sentence tell."""
+        return title_subject(self.title) | (named(self.sentences[0].text) if self.sentences else frozenset())
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,35 +141,35 @@ def said(text: str) -> frozenset[str]:
     return frozenset(content_stems(text)) | values | counted | figures
 
 
-def _moment(title: str, metadata: Sequence[str]) -> Moment | None:
-    found = [
-        (date.year, date.month or 0, date.day or 0)
-        for text in (*metadata, title)
-        for date in dates(text[:_HEAD])
-        if date.year is not None
-    ]
-    return max(found, default=None)
-
-
 def read_version(position: int, passage: Passage, read: Callable[[str], SourceText] = SourceText) -> Version:
     """A passage, read for what it says of itself; `read` as of `index.SourceView`."""
     text = passage.text[:LONGEST]
     title = passage.title or ""
-    told = [str(passage.metadata[name])[:40] for name in _DATED if name in passage.metadata]
     head = " ".join((title[:_HEAD], text[:_HEAD], text[-_TAIL:]))
-    return Version(position, read(text), head, _moment(title, told))
+    return Version(position, read(text), title[:_HEAD], head, moment(passage), editions(passage))
 
 
 def _supersedes(newer: Version, older: Version) -> bool:
     later = newer.when is not None and older.when is not None and newer.when > older.when
     earlier = newer.when is not None and older.when is not None and newer.when < older.when
+    by_date = newer.when is not None and older.when is not None and newer.when != older.when
+    later = later or (not by_date and is_newer(newer.editions, older.editions))
+    earlier = earlier or (not by_date and is_newer(older.editions, newer.editions))
     told = (older.ended and not newer.ended) or (newer.begun and not older.begun)
     if earlier or not (later or told):
         return False
     smaller = min(len(newer.words), len(older.words))
-    if not smaller:
+    if not smaller or _on_two_things(newer, older):
         return False
     return len(newer.words & older.words) / smaller >= (ALIKE if told else VERY_ALIKE)
+
+
+def _on_two_things(one: Version, other: Version) -> bool:
+    """Whether each passage is on something that the other never names: two offices, two plans."""
+    ours, theirs = title_subject(one.title), title_subject(other.title)
+    if ours and ours == theirs:
+        return False
+    return bool(one.subject - other.known and other.subject - one.known)
 
 
 class Versions:
@@ -178,7 +193,9 @@ class Versions:
         words = said(claim)
         years = {date.year for date in dates(claim) if date.year is not None}
         for older, newer in self.pairs:
-            if older.when is not None and older.when[0] in years:
+            own = telling(older.editions, newer.editions)
+            of_its_year = older.when is not None and older.when[0] in years
+            if of_its_year or names_edition(claim, years, own):
                 continue
             if (found := _followed(words, older, newer)) is not None:
                 return Superseded(older.passage, newer.passage, found)
@@ -196,4 +213,8 @@ def _followed(claim: frozenset[str], older: Version, newer: Version) -> str | No
     gone, come = near.words - counterpart.words, counterpart.words - near.words
     if not gone & claim or come & claim or not come:
         return None
+    if any(word.startswith("#") for word in gone | come):
+        ours = subject(near.text) - newer.known
+        if ours & claim and subject(counterpart.text) - older.known:
+            return None  # it speaks of something else
     return counterpart.text

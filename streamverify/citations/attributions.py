@@ -43,10 +43,14 @@ _FRAMED = re.compile(
 )
 _SAYING = re.compile(
     rf"{_MARKS}{_SOURCE}(?= (?:also |clearly |explicitly |both )?(?:says?|states?|notes?|explains?|confirms?"
-    r"|mentions?|indicates?|shows?|reports?|specif(?:y|ies)|adds?) that\s)"
+    r"|mentions?|indicates?|shows?|reports?|specif(?:y|ies)|adds?) that\s"
+    r"| (?:says|states|notes|explains|confirms) (?:the|an?|all|any|each|every|there|it|they|you|we|no)\s"
+    r"(?:[\w'’$€£%.,-]+\s){0,12}?(?:is|are|was|were|has|have|can|may|must|will|should|costs?|takes?|gets?"
+    r"|pays?|needs?|applies|apply)\s)"
 )
 _CLOSING = re.compile(
-    rf"(?:according to|as (?:stated|described|noted|mentioned|set out) (?:in|by)) {_SOURCE}[.!?]?\s*\Z"
+    rf"(?:according to|as per|(?<=, )per|(?<=[–—-] )see|as (?:stated|described|noted|mentioned|set out)"
+    rf" (?:in|by)) {_SOURCE}[.!?]?\s*\Z"
 )
 _TAIL = 100
 """How much of a sentence's end is looked at, in characters."""

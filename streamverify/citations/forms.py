@@ -44,8 +44,15 @@ _LOCATOR = re.compile(
     r"\s*+\d+(?:\.\d+)*+(?:\s*+[-–—]\s*+\d+)?\s*+$",
     re.IGNORECASE,
 )
-_LEAD = re.compile(r"(?:see(?: also)?|cf\.?|e\.g\.,?|from|per|sources?:|quelle:|@)\s*", re.IGNORECASE)
-_SAYS_SOURCE = re.compile(r"(?:see |cf\.? )?(?:sources?|quelle):", re.IGNORECASE)
+_FRAGMENT = re.compile(
+    r"(?<![/\s])(\.[A-Za-z]\w{1,4})(?:#[\w=.&-]{1,40}|:(?:L|p\.?)?\d{1,5}(?:[-–:]\d{1,5})?)\s*+$"
+)
+"""A place within a file: `refunds.pdf#page=2`, `refunds.md:12`."""
+_LEAD = re.compile(
+    r"(?:see(?: also)?|cf\.?|e\.g\.,?|from|per|sources?:|quelle:|files?:(?!//)|@)\s*", re.IGNORECASE
+)
+_SAYS_SOURCE = re.compile(r"(?:see |cf\.? )?(?:sources?|quelle|files?):(?!//)", re.IGNORECASE)
+_SOURCE_NAME = re.compile(r"[^\W_][^\[\]\n;!?]{0,78}+")
 _WORD = (
     r"(?:doc(?:ument)?s?|sources?|passages?|ref(?:erence)?s?|chunks?|contexts?|excerpts?|snippets?"
     r"|cite|citations?)"
@@ -57,6 +64,8 @@ _SQUARE_WORD_ITEM = re.compile(rf"{_SQUARE_WORD}[ .:#_-]{{0,2}}\d{{1,3}}", re.IG
 _WORD_NUMBERS = re.compile(
     rf"({_SQUARE_WORD}[ .:#]{{1,2}})(\d{{1,3}}(?:{_SEPARATOR}\d{{1,3}})+)", re.IGNORECASE
 )
+_WORD_RANGES = re.compile(rf"({_SQUARE_WORD}(?<=s) )({_RANGE}(?:{_SEPARATOR}{_RANGE})*+)", re.IGNORECASE)
+"""Of several: `Sources 1-3`; a `Document 2-1` is one."""
 _WORD_NAME = re.compile(rf"{_SQUARE_WORD}(?:\s*:\s*|[ #]{{1,2}})(?=\S)", re.IGNORECASE)
 _LETTER_ITEM = re.compile(r"[pPsSdD]\d{1,3}")
 _NAMED_NUMBER = re.compile(
@@ -103,6 +112,8 @@ def plain(content: str) -> str:
     content = content.strip()
     if lead := _LEAD.match(content):
         content = content[lead.end() :]
+    if not _ADDRESS.match(content):
+        content = _FRAGMENT.sub(r"\1", content)
     return _LOCATOR.sub("", content).strip()
 
 
@@ -163,6 +174,8 @@ def words(content: str, *, square: bool) -> tuple[CitationKey, ...]:
     content = plain(content)
     if (group := _WORD_NUMBERS.fullmatch(content)) and (square or _WORD_ITEM.match(content)):
         return tuple(CitationKey("word", f"{group[1].strip()} {number}") for number in _SPLIT.split(group[2]))
+    if (group := _WORD_RANGES.fullmatch(content)) and (square or _WORD_ITEM.match(content)):
+        return tuple(CitationKey("word", f"{group[1].strip()} {key.value}") for key in numbers(group[2]))
     keys = []
     for item in _SPLIT.split(content):
         if square and _LETTER_ITEM.fullmatch(name := unworded(item)):
@@ -184,6 +197,13 @@ def says_source(content: str) -> bool:
     return bool(_SAYS_SOURCE.match(content))
 
 
+def source_name(content: str) -> str:
+    """What `Source:` is followed by, where it is a name of at most eighty characters; else empty."""
+    name = plain(content)
+    named = says_source(content) and _SOURCE_NAME.fullmatch(name) and not _ADDRESS.match(name)
+    return name if named and not re.search(r"[.,]\s", name) else ""
+
+
 @dataclass(frozen=True, slots=True)
 class NamedNumber:
     """`Source 2, Refund FAQ`; `2: Refund FAQ`: a source's number and what it is called."""
@@ -197,7 +217,7 @@ class NamedNumber:
 def named_number(content: str) -> NamedNumber | None:
     """A number or a letter of a passage with the name of the passage behind it; None for anything else."""
     found = _NAMED_NUMBER.fullmatch(plain(content))
-    if found is None or (found["parted"] == "-" and not found["word"]):
+    if found is None or (found["parted"] == "-" and not found["word"] and " - " not in content):
         return None
     source = found["source"]
     if found["word"]:
@@ -220,7 +240,7 @@ def is_no_word(key: CitationKey) -> bool:
 
 def has_locator(content: str) -> bool:
     """Whether a page or a section closes it."""
-    return bool(_LOCATOR.search(content))
+    return bool(_LOCATOR.search(content) or _FRAGMENT.search(content))
 
 
 def address(content: str) -> str:

@@ -217,6 +217,7 @@ class _Scan:
             return keys, "footnote"
         if keys := forms.words(content, square=True):
             return keys, "id"
+        name = forms.source_name(content) if self._known else ""  # what no passage is called
         return (
             self._named(content)
             or self._listed(content)
@@ -224,6 +225,7 @@ class _Scan:
             or self._address(content)
             or self._file(content)
             or self._referred(content)
+            or (((CitationKey("id", name),), "id") if name else None)
         )
 
     def _named(self, content: str) -> Read | None:
@@ -248,14 +250,14 @@ class _Scan:
         """`Source 2, Refund FAQ`, `2: Refund FAQ`: the number counts, the name tells that it is one.
 
         A name that no passage has must at least be written like one, and a word stand before the number
-        (`shows`), or a colon behind it and passages be there.
+        (`shows`), or a colon or a dash behind it and passages be there.
         """
         found = forms.named_number(content)
         if found is None:
             return None
         known = self._known is not None and (self._named(found.name) or self._address(found.name))
         written = found.name[0].isupper() and not re.search(r"\d\s*:|[.!?;]\s", found.name)
-        certain = found.shows or (self._known is not None and ":" in content)
+        certain = found.shows or (self._known is not None and (":" in content or " - " in content))
         return ((found.key,), "id") if known or (shows and certain and written) else None
 
     def _address(self, content: str) -> Read | None:
@@ -283,9 +285,7 @@ class _Scan:
         return keys, "author" if keys[0].kind == "author" else "title"
 
     def _is_reference(self, reference: forms.Reference) -> bool:
-        if reference.strong or self._known is None:
-            return reference.strong
-        return self._known.may_be(reference.key)
+        return reference.strong or (self._known is not None and self._known.may_be(reference.key))
 
     def _link(self, start: int, content: str, target: re.Match[str]) -> int:
         image = self._text[start - 1 : start] == "!"

@@ -124,9 +124,28 @@ _BACK = tuple(
 _QUOTED = re.compile(r"[\"“”«„][^\"“”«»„]+[\"”“»][.!]?$")
 
 
+_NAME = (
+    r"(?:(?:Mrs?|Ms|Mx|Dr|Prof)\.?\s)?[A-ZÀ-ÖØ-Þ][\w'’-]{0,40}(?:\s[A-ZÀ-ÖØ-Þ][\w'’-]{0,40}\.?){0,2}"
+    r"(?:,|!|\s[–—-])\s+"
+)
+_NO_APPOSITION = r"(?!(?:an?|the|which|who|whose)\s[^,.;]{1,60},\s(?:is|was|were|are|has|had|will)\b)"
+_ADDRESSED = re.compile(
+    rf"(?:(?:[Hh]i|[Hh]ello|[Hh]ey|[Dd]ear|[Gg]ood (?:morning|afternoon|evening)),?\s{_NAME}{_NO_APPOSITION}"
+    # "Sure, Berlin, Hamburg and Bonn": what may be a list of names is one.
+    rf"|(?:Thanks|Thank you|Sure|Of course|Certainly),?\s{_NAME}{_NO_APPOSITION}"
+    r"(?=[a-z]|(?:The|This|It|You|Your|We|Our|I|There|Yes|No|A|An)\b))(?=\S)"
+)
+
+
+def greeting(text: str) -> int:
+    """Length of what greets somebody by name in front of a statement: "Hi Anna, the fee is …"."""
+    found = _ADDRESSED.match(text[:_LONGEST])
+    return found.end() if found and len(text) - found.end() >= _LEAST else 0
+
+
 def front(text: str) -> int:
     """Characters at the start of a sentence that frame what follows; 0 where there are none."""
-    at = 0
+    at = greeting(text)
     for _ in range(_MOST):
         head = text[at : at + _LONGEST]
         taken = max((m.end() for pattern in _FRONT if (m := pattern.match(head))), default=0)
@@ -145,6 +164,20 @@ def back(text: str) -> tuple[int, int] | None:
         if found and start + found.start() >= _LEAST:
             return start + found.start(), start + found.end()
     return None
+
+
+_POINTER = re.compile(
+    r"\s\((?:see|cf\.?)\s(?:also\s)?(?:sections?|sects?\.|secs?\.|§{1,2}|paragraphs?|paras?\.|pages?|pp?\.|chapters?"
+    r"|ch\.|appendix|annex|tables?|figures?|fig\.|clauses?|articles?|art\.|steps?|parts?|items?)\s?"
+    r"(?:\d{1,4}(?:\.\d{1,3}){0,4}|[A-Z])(?:\s?(?:[-–,]|and|to)\s?\d{1,4}(?:\.\d{1,3}){0,4})?"
+    r"(?:\s(?:above|below))?\)",
+    re.IGNORECASE,
+)
+
+
+def pointers(text: str) -> list[tuple[int, int]]:
+    """Where brackets only point to a place: "(see Section 4.2)"; its number is none of the claim's."""
+    return [found.span() for found in _POINTER.finditer(text)]
 
 
 def quoted(text: str) -> tuple[int, int] | None:

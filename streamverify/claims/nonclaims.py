@@ -114,7 +114,7 @@ _POINTED = re.compile(
     re.IGNORECASE,
 )
 _REFERENCE = re.compile(
-    r"(?:(?:sources?|references?|see also|further reading|citations?)\s*:?\s*$"
+    r"(?:(?:sources?|references?|see also|further reading|citations?)[\s:,;.&]*(?:and[\s,;.]*)?$"
     r"|https?://\S+$)",
     re.IGNORECASE,
 )

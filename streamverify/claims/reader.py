@@ -243,9 +243,14 @@ _SAYS = (
     r"|explicitly|only))?"
 )
 _STATES = re.compile(rf"(?:{nonclaims.SOURCES}|they|it)?\s*{_SAYS}\s+that\s+(?=\S)", re.IGNORECASE)
+_STATES_CLAUSE = re.compile(
+    r"\s*(?:says|states|notes|explains|confirms)\s+"
+    r"(?=(?:the|an?|all|any|each|every|there|it|they|you|we|no)\s)"
+)
+"""What is left of "Source 1 states the fee is …" without its source."""
 _IN_TEXT = re.compile(
-    rf",?\s*(?:according to|as (?:stated|described|noted|mentioned|set out) (?:in"
-    rf"|by))\s*(?:{nonclaims.SOURCES})?\s*(?=[.!]?$)",
+    rf"(?:,?\s*(?:according to|as per|as (?:stated|described|noted|mentioned|set out) (?:in"
+    rf"|by))\s*(?:{nonclaims.SOURCES})?|,\s*per|\s[–—-]\s*see)\s*(?=[.!]?$)",
     re.IGNORECASE,
 )
 
@@ -258,7 +263,17 @@ def _after(pattern: re.Pattern[str], text: Aligned) -> Aligned:
 def _without_frame(text: Aligned) -> Aligned:
     """The claim without courtesies, connectives and phrases that only say where it comes from."""
     text = _unframed(text)
-    for pattern in (_YES, _CONNECTIVE, _LABEL, _REMINDER, _ACCORDING, _AS_SAYS, _STATES, _CONNECTIVE):
+    for pattern in (
+        _YES,
+        _CONNECTIVE,
+        _LABEL,
+        _REMINDER,
+        _ACCORDING,
+        _AS_SAYS,
+        _STATES,
+        _STATES_CLAUSE,
+        _CONNECTIVE,
+    ):
         text = _after(pattern, text)
     tail = _IN_TEXT.search(text.text)
     if tail and tail.start() > 10:
@@ -268,7 +283,7 @@ def _without_frame(text: Aligned) -> Aligned:
 
 def _unframed(text: Aligned) -> Aligned:
     """The claim without words that add nothing to it, on either side, and without quotation marks."""
-    text = text.cut(framing.front(text.text))
+    text = text.without(framing.pointers(text.text)).cut(framing.front(text.text))
     if (behind := framing.back(text.text)) is not None:
         text = text.without([behind])
     if (inside := framing.quoted(text.text)) is not None:

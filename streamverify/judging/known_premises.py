@@ -13,6 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from streamverify.checks.editions import told
 from streamverify.types import Passage
 
 CHARACTERS = 1_000_000
@@ -20,8 +21,8 @@ CHARACTERS = 1_000_000
 
 T = TypeVar("T")
 
-Key = tuple[tuple[tuple[str, str | None, str], ...], str | None]
-"""Id, title and text of each passage, and the question: all that is read off them."""
+Key = tuple[tuple[tuple[str | None, ...], ...], str | None]
+"""Id, title, text and told date of each passage, and the question: all that is read off them."""
 
 
 class KnownPremises:
@@ -44,8 +45,8 @@ class KnownPremises:
     def get(self, passages: Sequence[Passage], question: str | None, make: Callable[[], T]) -> tuple[T, bool]:
         """What is known of these passages, or what `make` makes of them; and whether it was known.
 
-        The same ids, titles and texts in the same order under the same question are known. Metadata do not
-        count: nothing is read off them.
+        The same ids, titles and texts in the same order under the same question are known. Of metadata what
+        tells the later of two versions counts: nothing else is read off them.
         """
         key = _key(passages, question)
         with self._lock:
@@ -79,7 +80,7 @@ class KnownPremises:
 
 
 def _key(passages: Sequence[Passage], question: str | None) -> Key:
-    return tuple((one.id, one.title, one.text) for one in passages), question
+    return tuple((one.id, one.title, one.text, *told(one)) for one in passages), question
 
 
 def _characters(key: Key) -> int:

@@ -20,6 +20,7 @@ from statistics import fmean
 
 from streamverify.calibration import Calibration, logit
 from streamverify.checks import Signals
+from streamverify.checks.subjects import of_another
 from streamverify.errors import ModelContractError
 from streamverify.scorers.protocol import Claim, ClaimScore, TokenRisk, Traits, Window, WindowScore
 from streamverify.types import Finding, FindingKind, Label, Span
@@ -122,11 +123,15 @@ def conflict(
         ids: of the passages, by position.
     """
     agree = [windows[w.window].passage for w in passes if w.score.entailment >= CONFLICT]
-    oppose = [windows[w.window].passage for w in passes if w.score.contradiction >= CONFLICT]
-    # A passage that says both, window by window, is no witness against another.
-    others = [passage for passage in oppose if passage not in agree]
+    oppose = [windows[w.window] for w in passes if w.score.contradiction >= CONFLICT]
+    # A passage that says both, window by window, is no witness against another; nor is one on another plan.
+    others = [
+        window.passage
+        for window in oppose
+        if agree and window.passage not in agree and not of_another(claim.text, window.title, window.text)
+    ]
     span = placed(claim, 0, len(claim.text))
-    if not agree or not others or span is None:
+    if not others or span is None:
         return None
     detail = f"passage {ids[agree[0]]} says so, passage {ids[others[0]]} says otherwise"
     return Finding(kind=FindingKind.SOURCE_CONFLICT, start=span.start, end=span.end, detail=detail)

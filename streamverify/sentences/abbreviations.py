@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import sentencex
 
+from streamverify.sentences.lookahead import Construct
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -68,6 +70,25 @@ _CARRIED_ON = _words(
     " Eastern Pacific Central Mountain Atlantic Alaska Hawaii Greenwich Zulu Standard Daylight Local Today"
     " Tonight Tomorrow Yesterday"
 )
+_OF_DAY = _words("a.m p.m")
+_PLACE = r"[A-Z][a-z]{1,20}(?:-[A-Z][a-z]{1,20})?"
+_NO_PLACE = (
+    r"(?!(?:The|This|That|These|Our|Your|My|His|Her|Their|Its|Each|Every|Any|Some|No|Most|Next|Last|First|Full|Part"
+    r"|Total|Average|Actual|Expected|Estimated|Free|Extra|Screen|Story|Quiet|Bed|Play|Game|Check|Lead|Start|End|Show"
+    r"|Meal|Lunch|Dinner|Flight|Departure|Arrival|Delivery|Response|Run|Wait|Office|Transit|Prep|Sleep"
+    r"|[A-Z][a-z]{1,20}ing)\b)"
+)
+# `10 a.m. London time on 3 May`, but not `9 a.m. Delivery time is an hour`.
+_PLACES_TIME = Construct(
+    whole=re.compile(
+        rf"{_NO_PLACE}(?:{_PLACE} ){{1,3}}time(?=[.,;:!?)\]\r\n]|\Z"
+        r"| (?:on|and|or|to|until|till|every|each|from|but|if|unless|daily|today|tomorrow)\b| [(–—-])"
+    ),
+    part=re.compile(
+        rf"(?:{_PLACE} ){{0,3}}(?:[A-Z][a-z]{{0,20}}(?:-(?:[A-Z][a-z]{{0,20}})?)?|t(?:i(?:me?)?)?"
+        r"|time [a-z]{0,8})?"
+    ),
+)
 _STARTERS = _words("I I'd I'll I'm I've I’d I’ll I’m I’ve Overall")
 
 
@@ -114,7 +135,9 @@ class Abbreviations:
         if bracketed or not (figure or char.isalpha()):
             return False
         after = char if figure else view.text[first : view.skip(_WORD, first)]
-        return self._splits_before(word, after)
+        return self._splits_before(word, after) and not (
+            self._english and word in _OF_DAY and view.match(_PLACES_TIME, first)
+        )
 
     @property
     def _english(self) -> bool:

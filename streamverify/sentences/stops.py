@@ -26,6 +26,11 @@ _ENUMERATOR = re.compile(
     r"\W*(?:[0-9]{1,3}|[1-9][0-9]?(?:\.[1-9][0-9]?){1,4}|[A-Za-z]|[ivxIVX]{1,4})|.*(?::\s+\(?1|;\s+\(?[0-9]{1,2})",
     re.DOTALL,
 )
+_SCHEDULED = re.compile(
+    r"\s*(?:[-*+•–—]|\d{1,2}[.)])\s+[*_]{0,2}"
+    r"(?:\d{1,2}(?:[:.]\d\d)?\s?(?:[ap]\.?m\.?)?\s?[-–—]\s?)?\d{1,2}(?:[:.]\d\d)?\s?[ap]\.m"
+)
+"""A list item's time of day, before what happens then: `- 9 a.m. Registration`."""
 _TOKEN = re.compile(r"\S{0,60}")
 _IDENTIFIER = re.compile(r"[a-z][a-z0-9-]*(?:_\w|[A-Z]|\.\w\w|/\w|@\w|\(|://)")
 _BREAKS = re.compile(r"[\s()\[\]{}<>\"“”«»„*_`~…,;:]+")
@@ -76,7 +81,7 @@ class Stops:
     def _ends_word(self, view: Lookahead, start: int, stop: Stop, first: int, *, marked: bool) -> bool:
         """Whether a single `.` ends more than an abbreviation or the number of a list item."""
         head = view.text[max(start, stop.start - _LONGEST_WORD) : stop.start]
-        if _ENUMERATOR.fullmatch(head):
+        if _ENUMERATOR.fullmatch(head) or (_SCHEDULED.fullmatch(head) and len(head) < _LONGEST_WORD):
             return False
         bracketed = not {")", "]"}.isdisjoint(view.text[stop.end : stop.tail])
         return self.abbreviations.ends(view, _BREAKS.split(head), first, marked=marked, bracketed=bracketed)

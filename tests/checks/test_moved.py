@@ -67,3 +67,25 @@ def test_the_order_of_the_passages_changes_nothing(order, name):
 )
 def test_what_may_be_the_same_is_not_told(text, claim):
     assert check(Claim(claim), SourceIndex([Passage("p", text)])).findings == ()
+
+
+SHORT = ("US", "EU", "UK", "TV", "AI", "PC", "MP", "Li", "Wu")
+
+
+@given(st.sampled_from(SHORT), st.sampled_from(("A {} office", "The {} board", "Ms {}")))
+def test_a_name_of_two_letters_stands_where_it_is_written(name, form):
+    claim = f"{form.format(name)} blocked the merger of Contoso and Fabrikam on Tuesday."
+    found = check(Claim(claim), SourceIndex([Passage("p", claim)]))
+    assert (found.findings, found.signals.name_moved) == ((), 0)
+
+
+@pytest.mark.parametrize(("theirs", "ours"), [("U.S.", "US"), ("United States", "US"), ("American", "US")])
+def test_a_name_of_two_letters_may_be_written_out(theirs, ours):
+    text = "A {} judge blocked the merger of Contoso and Fabrikam on Tuesday."
+    assert moved(text.format(ours), (text.format(theirs),)) == 0
+
+
+def test_a_name_of_two_letters_in_the_place_of_another_stands_out():
+    text = "Ms Wu opened the new studio of Contoso in 2019. Ms Li closed it. The mill is old."
+    found = check(Claim("Ms Li opened the new studio of Contoso in 2019."), SourceIndex([Passage("p", text)]))
+    assert [finding.detail for finding in found.findings] == ["Li here, Wu in passage p"]

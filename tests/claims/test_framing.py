@@ -5,6 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamverify.claims import framing
+from streamverify.claims.reader import read
+from streamverify.types import Sentence, Span
 
 CLAIM = "the crossing takes 3 hours in summer."
 
@@ -55,6 +57,27 @@ BACKS = """
 , of course
 , as you can see
 """.strip("\n").splitlines()
+
+POINTERS = """
+(see Section 4.2)
+(see also Table 3)
+(see pages 3-5)
+(cf. § 12)
+(see Appendix B)
+""".strip().splitlines()
+
+GREETINGS = """
+Hi Anna,
+Hello Anna Bell,
+Hey Anna!
+Dear Ms Li,
+Dear Dr. Bell,
+Good morning Anna,
+Thanks, Peter -
+Thanks Peter,
+Sure, Anna,
+Hi Anna –
+""".strip().splitlines()
 
 KEPT = """
 According to Dr Sable, the crossing takes 3 hours.
@@ -107,3 +130,44 @@ def test_what_is_taken_off_lies_in_the_text_and_leaves_something(text):
     assert at == 0 or len(text) - at >= 10
     if (found := framing.back(text)) is not None:
         assert 10 <= found[0] < found[1] <= len(text)
+
+
+@pytest.mark.parametrize("pointer", POINTERS)
+def test_what_only_points_to_a_place_is_none_of_the_claim(pointer):
+    for text in (f"{CLAIM[:-1]} {pointer}.", f"The crossing {pointer} takes 3 hours."):
+        claim = read(Sentence(index=0, text=text, start=0, end=len(text))).claim
+        assert claim.text == text.replace(f" {pointer}", "")
+
+
+@pytest.mark.parametrize(
+    "text", ["The fee (Section 4.2) is 5 euros.", "It costs 5 euros (see what Ms Ray says)."]
+)
+def test_a_bracket_that_says_something_stays(text):
+    assert framing.pointers(text) == []
+
+
+def test_a_saying_whose_source_is_a_marker_is_taken_off_with_it():
+    text = "Document 1 states the fee is 5 euros."
+    claim = read(Sentence(index=0, text=text, start=0, end=len(text)), markers=[Span(0, 10)]).claim
+    assert claim.text == "the fee is 5 euros."
+
+
+@pytest.mark.parametrize("greeting", GREETINGS)
+@pytest.mark.parametrize("blank", [" ", "\n", "\n\n"])
+def test_a_greeting_with_a_name_is_none_of_the_claim(greeting, blank):
+    text = f"{greeting}{blank}{CLAIM}"
+    claim = read(Sentence(index=0, text=text, start=0, end=len(text))).claim
+    assert claim.text == CLAIM
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hello Kitty, the brand, was founded in 1974.",
+        "Sure, Berlin, Hamburg and Bonn charge 5 euros.",
+        "Thanks to Anna, the fee is 5 euros.",
+        "Anna, the chair, charges 5 euros.",
+    ],
+)
+def test_a_name_that_something_is_said_of_is_no_greeting(text):
+    assert framing.greeting(text) == 0

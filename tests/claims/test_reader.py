@@ -383,3 +383,16 @@ def test_code_and_headings_claim_nothing_and_tables_are_read_by_row():
 def test_a_pronoun_that_nothing_follows_claims_nothing():
     first, cut_off = segment("The tower is 330 metres tall. It ")
     assert read(cut_off, previous=[first]).claim is None
+
+
+@pytest.mark.parametrize(
+    "line", ["Sources: [1], [2]", "Source: [1].", "References: [1] and [2]", "Source: [1]; [2]."]
+)
+def test_a_line_of_sources_is_no_claim(line):
+    found = reading("It costs 5 euros.", line, markers=tuple(one for one in ("[1]", "[2]") if one in line))
+    assert (found.claim, found.reason) == (None, Reason.REFERENCE)
+
+
+def test_what_is_said_behind_a_source_is_a_claim():
+    assert claim("Sources and references are free for members of the library.") is not None
+    assert claim("Source: the fee is 5 euros a day [1].", markers=("[1]",)) is not None

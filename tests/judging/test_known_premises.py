@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamverify import Passage, Verifier
+from streamverify.checks.versions import Versions
 from streamverify.judging.known_premises import KnownPremises
 from streamverify.judging.premises import PreparedPremises
 from streamverify.judging.score_cache import ScoreCache
@@ -44,6 +45,25 @@ def test_the_set_used_longest_ago_goes_first_and_a_huge_one_is_not_kept():
     huge = [Passage("p", "x" * 30)]
     known.get(huge, None, object)
     assert not known.get(huge, None, object)[1]
+
+
+@given(st.lists(st.sampled_from([None, "2019-03-01", "2022-01-15"]), min_size=2, max_size=2), st.booleans())
+def test_what_dates_tell_of_versions_is_never_that_of_other_dates(dates, other):
+    rule = "Parking permits cost {} euros a year. They are sold at the town hall on weekdays."
+    texts = (rule.format(60), rule.format(90))
+    plain = [Passage(name, text) for name, text in zip("ab", texts, strict=True)]
+    dated = [
+        Passage(name, text, metadata={"date": date} if date else {"page": 3})
+        for name, text, date in zip("ab", texts, dates, strict=True)
+    ]
+    known = KnownPremises()
+    for given_ in (plain, dated) if other else (dated, plain):
+        found, _ = known.get(given_, None, lambda given_=given_: Versions(given_))
+        assert [(a.passage, b.passage) for a, b in found.pairs] == [
+            (a.passage, b.passage) for a, b in Versions(given_).pairs
+        ]
+    assert known.knows(plain, None)
+    assert known.knows([Passage(one.id, one.text, metadata={"page": 1}) for one in plain], None)
 
 
 def test_what_fails_is_not_kept():

@@ -118,6 +118,27 @@ def test_two_passages_that_disagree_are_a_conflict_and_one_that_wavers_is_not():
     assert conflict(CLAIM, passes(yes, yes, no), windows, ["p", "q"]) is None
 
 
+@pytest.mark.parametrize(
+    ("claim", "title", "text", "conflicts"),
+    [
+        ("The Basic plan costs $10 a month.", "", "The Pro plan costs $20 a month.", False),
+        ("In 2022 revenue was $10 million.", "", "In 2023 revenue was $12 million.", False),
+        ("The Berlin office opens at 8:00.", "", "The Munich office opens at 9:00.", False),
+        ("The Berlin office opens at 8:00.", "Munich", "The office opens at 9:00.", False),
+        ("The Basic plan costs $10 a month.", "", "The Basic plan costs $20 a month.", True),
+        ("The Berlin office opens at 8:00.", "Berlin", "The office opens at 9:00. It is large.", True),
+        ("In 2022 revenue was $10 million.", "Report 2022", "Revenue was $12 million.", True),
+        ("Otto Falk designed the bridge.", "", "Anna Bergmann designed the bridge in 1924.", True),
+        ("The bridge opened in 1924.", "", "The bridge opened in 1926.", True),
+    ],
+)
+def test_passages_on_two_things_are_no_conflict(claim, title, text, conflicts):
+    windows = [Window(0, claim, 0, len(claim)), Window(1, text, 0, len(text), title)]
+    passes = [WindowScore(0, NliScore(0.9, 0.05, 0.05)), WindowScore(1, NliScore(0.05, 0.05, 0.9))]
+    found = conflict(Claim(claim, tuple(range(len(claim)))), passes, windows, ["p", "q"])
+    assert (found is not None) is conflicts
+
+
 @given(scores, signals, st.data())
 def test_what_speaks_of_something_else_never_contradicts(score, found, data):
     bar = SHIPPED.contradiction_about

@@ -59,6 +59,8 @@ ATOMS = [
         "e.g. ",
         "U.S. ",
         "p.m. ",
+        "9 a.m. Lon",
+        "don time ",
         "etc. ",
         "et al. ",
         "No. ",
