@@ -351,7 +351,7 @@ def test_an_amount_in_a_currency_that_no_source_names_is_not_theirs(text, claim)
         ("The fee is 450 kr. A bond is 300 EUR.", "The fee is 450 crowns."),
         ("The fee is 450 US dollars.", "The fee is $450."),
         ("The hound weighs 450. A calf weighs 20 kg and costs 5 crowns.", "The hound weighs 450 pounds."),
-        ("The film has 1080 lines and costs $5.", "The film is in 1080p."),
+        ("Lines: 1080. Price: $5.", "The film is in 1080p."),
         ("Price: 450.", "The price is $450."),
     ],
 )
