@@ -26,7 +26,7 @@ from streamverify.checks.quotes import near_miss, occurs, quotations
 from streamverify.checks.quotes import plain as quoted_words
 from streamverify.checks.signals import check
 from streamverify.checks.subjects import of_another
-from streamverify.checks.supposed import conditional, exemplary, of_some_case
+from streamverify.checks.supposed import conditional, exemplary, of_some_case, of_some_kind
 from streamverify.citations import (
     Resolver,
     annotate,
@@ -119,6 +119,7 @@ CALLS: dict[str, Callable[[str], object]] = {
     "checks.numerals.values_of": lambda text: numerals.values_of(_numeral(text)),
     "checks.supposed.conditional": lambda text: conditional(text, len(text)),
     "checks.supposed.exemplary": lambda text: exemplary(text, len(text)),
+    "checks.supposed.of_some_kind": lambda text: of_some_kind(text, len(text)),
     "checks.supposed.of_some_case": lambda text: of_some_case(text, len(text), len(text)),
     "checks.editions.names_edition": lambda text: names_edition(
         text, set(), telling(editions(_titled(text)), editions(_PASSAGES[0]))
@@ -197,6 +198,7 @@ CALLS: dict[str, Callable[[str], object]] = {
 
 NOT_READERS: dict[str, str] = {
     "checks.bounding.bounding": "looks at forty characters",
+    "checks.years.stray": "looks at what stands before a year, as `checks.supposed` does",
     "checks.month_ends.edges": "is asked by SourceIndex for each passage",
     "checks.currencies.foreign": "is asked by check for a claim's amounts",
     "checks.currencies.is_currency": "of a unit",
