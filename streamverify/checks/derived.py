@@ -113,7 +113,8 @@ def _combined(pool: Sequence[Quantity], dimension: str) -> list[float]:
     results += [abs(first - second) for first, second in combinations(own, 2)]
     if dimension == "ratio":
         results += [1 - share for share in own]
-    results += [value * periods for value in own for periods in _periods(pool)]
+    told = _periods(pool)
+    results += [value * periods for value in own for periods in told]
     if len(pool) > _DERIVED_FROM:
         return results
     factors = {q.readings[0].value for q in pool if q.readings[0].value}

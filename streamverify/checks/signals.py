@@ -76,8 +76,9 @@ class _Check:
         self._dialled = phones(self._text)
         self._zoned: Sequence[Span] = ()
         """Times whose zones are compared with those of the sources, so that these are no names."""
-        self._nowhere: list[Quantity | Date] = []
-        """Numbers and dates that no source holds or gives."""
+        self._given: dict[tuple[int, str], bool] = {}
+        """Which of its numbers follow from the sources' others, by view and text."""
+        self._nowhere: list[Quantity | Date] = []  # no source holds or gives them
 
     def run(self) -> Checked:
         found_dates = [date for date in dates(self._text) if self._told.own(date.start, date.end)]
@@ -183,9 +184,12 @@ class _Check:
     def _derivable(
         self, quantity: Quantity, view: SourceView, others: Sequence[Quantity], when: Sequence[Date]
     ) -> bool:
-        numbers = [*(found for _, found in view.quantities), *others]
-        moments = [*(date for _, date in view.dates), *when]
-        return derivable(quantity, numbers, moments)
+        asked = (id(view), quantity.text)  # a value said again leaves the same others
+        if asked not in self._given:
+            moments = [*(date for _, date in view.dates), *when]
+            numbers = [*(found for _, found in view.quantities), *others]
+            self._given[asked] = derivable(quantity, numbers, moments)
+        return self._given[asked]
 
     def _contrast(self, quantity: Quantity, other: Quantity | None) -> str:
         if other is None:
