@@ -49,7 +49,8 @@ _RESTRICTING = Caseless.of(
 """Words that turn or narrow a statement without a plain negation."""
 _CONJUNCTIONS = frozenset(stem(word) for word in listed("and but or while whereas then"))
 _EXCEPTING = Caseless.of(
-    r"\b(?:except(?:ed|ing|ions?)?|apart from|other than|only|unless|save for|but not)\b"
+    r"\b(?:except(?:ed|ing|ions?)?|apart from|other than|only|unless|save for|but not"
+    r"|others?|else|otherwise|older|younger|the rest|remaining)\b"
 )
 LEAST_SHARED = 0.6
 """Share of the claim's content words that a sentence must hold to be compared with it."""

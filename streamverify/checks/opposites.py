@@ -8,7 +8,6 @@ one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations
 
 from streamverify.checks.number_words import CARDINALS
 from streamverify.text.words import listed, stem, stems_of
@@ -46,20 +45,18 @@ _WEAKER = {
 """What follows from the stronger word: only the stronger one in a claim is opposed."""
 
 _TOGETHER = """
-under_# over_#|within_# after_#|with_meals before_meals|with_meals after_meals|before_meals after_meals
+under_# over_#|with_meals before_meals|with_meals after_meals|before_meals after_meals
 during_meals before_meals|during_meals after_meals|full_time part_time|on_by off_by|beat_ lost_to
-open_ closed_|opens_ closes_|left_ right_|true_ false_|synchronous_ asynchronous_
+left_ right_|true_ false_|synchronous_ asynchronous_
 synchronously_ asynchronously_|paid_ unpaid_|sender_ recipient_|sender_ receiver_|lender_ borrower_
 credited_ debited_
 """
-"""Words that are opposites before a figure (#), before another word, or just as they are written ("closed",
-not "close")."""
-_OFTEN = listed("hourly daily weekly monthly quarterly yearly")
+"""Words that are opposites before a figure (#), before another word, or just as they are written ("unpaid",
+not "pay"). Not "open" and "closed", "within" and "after", "monthly" and "yearly": right sentences turn them
+round ("closed on Sundays" of "open every day but Sunday")."""
 _AS = {
     "above": "over",
     "below": "under",
-    "annually": "yearly",
-    "annual": "yearly",
     "defeated": "beat",
     "food": "meals",
     "meal": "meals",
@@ -77,8 +74,7 @@ def _pairs(table: str) -> Iterator[tuple[str, str]]:
 def _opposites() -> dict[str, frozenset[str]]:
     table: dict[str, set[str]] = {}
     pairs = [(stem(one), stem(other)) for one, other in _pairs(_OPPOSITES)]
-    often = combinations([f"{word}_" for word in _OFTEN], 2)
-    for one, other in (*pairs, *_pairs(_TOGETHER), *often):
+    for one, other in (*pairs, *_pairs(_TOGETHER)):
         table.setdefault(one, set()).add(other)
         table.setdefault(other, set()).add(one)
     return {word: frozenset(others) for word, others in table.items()}
@@ -86,8 +82,6 @@ def _opposites() -> dict[str, frozenset[str]]:
 
 OPPOSITE_OF = _opposites()
 """By stem, or by what `phrases` gives, its opposites."""
-_DONE = frozenset(listed("has have had"))
-"""Words with which "after a week" is no later than "within a week": "has healed after a week"."""
 _BEGIN = frozenset(phrase.split("_")[0] for phrase in OPPOSITE_OF if "_" in phrase)
 
 
@@ -95,10 +89,9 @@ def phrases(words: Sequence[str]) -> list[str]:
     """For each word what it is with the next one, as `OPPOSITE_OF` has it; else an empty text."""
     alike = [_AS.get(word, word) for word in words]
     found = []
-    for place, (word, after) in enumerate(zip(alike, [*alike[1:], ""], strict=False)):
+    for word, after in zip(alike, [*alike[1:], ""], strict=False):
         phrase = ""
-        done = word == "after" and not _DONE.isdisjoint(alike[max(place - 4, 0) : place])
-        if word in _BEGIN and not done:
+        if word in _BEGIN:
             figure = after[:1].isdigit() or after in CARDINALS
             ways = (f"{word}_{'#' if figure else after}", f"{word}_")
             phrase = next((way for way in ways if way in OPPOSITE_OF), "")

@@ -37,7 +37,7 @@ from streamverify.checks.quotes import near_miss, occurs, quotations
 from streamverify.checks.replaced import closest, other_unit
 from streamverify.checks.scales import scaled
 from streamverify.checks.supposed import conditional, exemplary, of_some_case
-from streamverify.checks.told import Told
+from streamverify.checks.told import Told, on_one_line
 from streamverify.checks.weekdays import outside
 from streamverify.checks.years import stray
 from streamverify.scorers.protocol import Claim
@@ -209,7 +209,8 @@ class _Check:
             if not exemplary(self._text, date.start) and not self._derived(date):
                 self._lost(date)
                 self._told.find(FindingKind.DATE_MISMATCH, date.start, date.end, self._other_date(date))
-                if stray(self._text, date, [other for _, other in self._all.dates]):
+                others = [*(other for _, other in self._all.dates), *found]
+                if stray(self._text, date, others, (source.text for source in self._all.texts)):
                     years = 1.0
         return {
             "date_missing": _share(nowhere, found),
@@ -374,7 +375,7 @@ class _Check:
         if not turned.opposite and any(map(self._left_out, dates(self._text))):
             return {}
         source = next(source for source, sentence in self._near.statements if sentence is turned.theirs)
-        detail = f"{self._index.name(source.passage)}: {_short(turned.theirs.text)}"
+        detail = f"{self._index.name(source.passage)}: {on_one_line(turned.theirs.text)}"
         self._told.find(FindingKind.NEGATION_MISMATCH, turned.start, turned.end, detail)
         if turned.opposite:
             return {"opposite": max(2 * turned.shared - 1, 0.0)}
@@ -385,15 +386,9 @@ class _Check:
         if followed is None:
             return {"superseded": 0.0}
         newer, older = self._index.name(followed.newer), self._index.name(followed.older)
-        detail = f"{older} says so; {newer}, which is later: {_short(followed.sentence)}"
+        detail = f"{older} says so; {newer}, which is later: {on_one_line(followed.sentence)}"
         self._told.find(FindingKind.SUPERSEDED, 0, len(self._text), detail)
         return {"superseded": 1.0}
-
-
-def _short(text: str) -> str:
-    """A sentence for a finding, on one line."""
-    line = " ".join(text.split())
-    return line if len(line) <= 120 else line[:119] + "…"
 
 
 def _share(count: float, of: Sequence[object]) -> float:

@@ -51,3 +51,9 @@ class Told:
         if source.offset >= 0:
             self._against.append((source.passage, source.offset + other.start, source.offset + other.end))
         return f"{value.text} here, {other.text} in {self._index.name(source.passage)}"
+
+
+def on_one_line(text: str) -> str:
+    """A sentence for a finding, on one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= 120 else line[:119] + "…"

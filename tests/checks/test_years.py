@@ -62,5 +62,19 @@ def test_decades_and_centuries_count_as_years(claim):
     assert year_missing(claim, MILL)
 
 
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("The song was popular in the sixties.", "The song was popular in the 1960s."),
+        ("The mill was built in 1746.", "The mill was built in the 1700s."),
+        ("The firm was founded in 1974.", "The firm celebrates its 50th anniversary in 2024."),
+        ("He died in 2005 at the age of 60.", "He was born in 1945 and died in 2005 at 60."),
+        ("The server needs 4 GB of memory.", "The software needs Windows Server 2022 and 4 GB of memory."),
+    ],
+)
+def test_a_year_in_other_words_worked_out_or_in_a_name_is_not_missing(text, claim):
+    assert not year_missing(claim, text)
+
+
 def test_a_day_and_a_month_say_nothing_by_themselves():
     assert not year_missing("The café opened on 4 May 1989.", MILL)
