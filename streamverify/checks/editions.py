@@ -1,7 +1,8 @@
 """When a passage is from, and which edition it is: what its title, its metadata and its first words tell.
 
-"Effective January 1, 2024" and "Last updated: 3 May 2021" date a text; `hr_policy_2021.pdf`, "Travel rules
-v2" and "(old)" tell editions of what is otherwise called the same. English cues.
+"Effective January 1, 2024" and "Last updated: 3 May 2021" date a text; "Travel rules, Version 2" and "(old)"
+tell editions of what is otherwise called the same. Numbers of ids, of files and of "API v2" are as often
+those of things that stand side by side, and tell none. English cues.
 
 Before: `versions.py` reads a passage. After: it compares two of them.
 """
@@ -21,12 +22,10 @@ DATED = (
     "last_modified", "last_updated", "updated_at", "modified_at", "effective_date", "published_at",
 )  # fmt: skip
 """Metadata that tells a passage's date."""
-_FILES = ("file_name", "filename", "source", "file_path", "path")
-_NUMBERED = ("version", "edition", "revision")
 _LONGEST_DATE = 40
 """Characters that are read of a date."""
 _LONGEST_NAME = 240
-"""Characters that are read of a title or the name of a file."""
+"""Characters that are read of a title."""
 _HEAD, _TAIL = 240, 160
 
 Moment = tuple[int, int, int]
@@ -36,15 +35,20 @@ _SAYS_WHEN = re.compile(
     r"|in (?:force|effect)|applies|applicable)(?: (?:on|from|since|as of))?:? (?=\S)",
     re.IGNORECASE,
 )
-_FROM = re.compile(
-    r"\W{0,4}(?:from|as (?:of|at)|starting|since) (?=(?:\d{1,2} )?[A-Z][a-z]{2,8}\.? \d)", re.IGNORECASE
-)
-_MONTHS_TO = re.compile(r".{0,24}?(?:\bto\b|\buntil\b|\btill\b|[-–—])", re.DOTALL)
 _EDITION = re.compile(
-    r"\b(?:v|ver|version|rev|revision|edition|release)[ .]?(\d{1,3}(?:\.\d{1,3}){0,3})\b"
+    r"\b(?:version|rev|revision|edition)[ .]{0,2}(\d{1,3}(?:\.\d{1,3}){0,3})\b"
     r"|\b(\d{1,2})(?:st|nd|rd|th) edition\b",
     re.IGNORECASE,
 )
+"""What tells a title's edition."""
+_COUNTS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_NAMED = re.compile(
+    r"\b(?:v|ver|version|rev|revision|edition|release)[ .]?"
+    rf"(\d{{1,3}}(?:\.\d{{1,3}}){{0,3}}|{'|'.join(_COUNTS)})\b"
+    r"|\b(\d{1,2})(?:st|nd|rd|th) edition\b",
+    re.IGNORECASE,
+)
+"""What a claim may call an edition by."""
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _OLD = r"old|former|previous|outdated|superseded|archived|withdrawn"
 _NEW = r"new|current|latest|approved"
@@ -59,13 +63,15 @@ class Edition(NamedTuple):
 
     name: str
     grade: tuple[int, ...]
-    """Draft or old, neither, or final; year; numbers of the edition."""
+    """Draft or old, neither, or final; numbers of the edition."""
+    years: frozenset[int]
+    numbers: frozenset[tuple[int, ...]]
+    """By which, and by its years, a claim may name it: also what tells no edition, as "API v2"."""
 
 
 def told(passage: Passage) -> tuple[str, ...]:
-    """What a passage's metadata tell of its date and edition: all that is read of them here."""
-    dated = [str(passage.metadata.get(name, ""))[:_LONGEST_DATE] for name in (*DATED, *_NUMBERED)]
-    return (*dated, *(str(passage.metadata.get(name, ""))[:_LONGEST_NAME] for name in _FILES))
+    """What a passage's metadata tell of its date: all that is read of them here."""
+    return tuple(str(passage.metadata.get(name, ""))[:_LONGEST_DATE] for name in DATED)
 
 
 def moment(passage: Passage) -> Moment | None:
@@ -89,47 +95,33 @@ def _written(text: str) -> Moment | None:
         for said in _SAYS_WHEN.finditer(part):
             if (when := _day(part[said.end() : said.end() + _LONGEST_DATE], 2)) is not None:
                 return when
-    return _day(text[begun : begun + 24], 2) if (begun := from_a_day(text)) else None
-
-
-def from_a_day(text: str) -> int:
-    """Where the date stands from which on a text says of itself that it holds; 0 where it says none."""
-    found = _FROM.match(text)
-    return found.end() if found and not _MONTHS_TO.match(text, found.end(), found.end() + 28) else 0
+    return None
 
 
 def editions(passage: Passage) -> tuple[Edition | None, ...]:
-    """What a passage's title, version, file and id tell of its edition, in this order."""
-    title = (passage.title or "")[:_LONGEST_NAME]
-    titled = _edition(title)
-    number = next((str(passage.metadata[key])[:12] for key in _NUMBERED if key in passage.metadata), "")
-    counted = [int(part) for part in re.findall(r"\d{1,3}", number)] if _counts(number) else []
-    file = next((str(passage.metadata[key])[:_LONGEST_NAME] for key in _FILES if key in passage.metadata), "")
-    named = [_edition(name.rpartition("/")[2]) for name in (file, passage.id[:_LONGEST_NAME])]
-    # `doc_2001` may only be counted; `hr_policy_2021` is of a year.
-    told_years = [one if one and " " in one.name else None for one in named]
-    return (
-        titled if titled and any(titled.grade) else None,
-        Edition(titled.name if titled else "", (0, 0, *counted)) if counted else None,
-        *told_years,
-    )
-
-
-def _counts(number: str) -> bool:
-    return re.fullmatch(r"[vV]?\d{1,3}(?:\.\d{1,3}){0,3}", number) is not None
+    """What a passage's title tells of its edition."""
+    return (_edition((passage.title or "")[:_LONGEST_NAME]),)
 
 
 def _edition(text: str) -> Edition | None:
-    """What a title or the name of a file tells; None of an empty one."""
+    """What a title tells; None of an empty one."""
+    if not text:
+        return None
     rank = _RANK.search(text)
     grade = 0 if rank is None else (-1 if rank["old"] or rank["draft"] else 1)
-    spaced = _SEPARATORS.sub(lambda found: "." if found[0] == "." else " ", text)
-    number = _EDITION.search(spaced)
-    years = _YEAR.findall(spaced)
-    bare = _EDITION.sub(" ", _YEAR.sub(" ", _RANK.sub(" ", text).replace("_", " ")))
-    name = " ".join(_SEPARATORS.sub(" ", bare).casefold().split())
+    number = _EDITION.search(text)
     counted = [int(part) for part in (number[1] or number[2]).split(".")] if number else []
-    return Edition(name, (grade, int(max(years, default="0")), *counted)) if text else None
+    bare = _EDITION.sub(" ", _RANK.sub(" ", text))
+    name = " ".join(_SEPARATORS.sub(" ", bare).casefold().split())
+    return Edition(name, (grade, *counted), frozenset(map(int, _YEAR.findall(text))), _numbers(text))
+
+
+def _numbers(text: str) -> frozenset[tuple[int, ...]]:
+    found = (one[1] or one[2] for one in _NAMED.finditer(text))
+    return frozenset(
+        (_COUNTS.index(one.lower()) + 1,) if one.lower() in _COUNTS else tuple(map(int, one.split(".")))
+        for one in found
+    )
 
 
 def newer(ours: Sequence[Edition | None], theirs: Sequence[Edition | None]) -> bool:
@@ -150,15 +142,13 @@ def telling(ours: Sequence[Edition | None], theirs: Sequence[Edition | None]) ->
 
 
 def _own_part(our: Edition, their: Edition) -> Edition:
-    rank, year = (
-        mine if mine != other else 0 for mine, other in zip(our.grade, their.grade[:2], strict=False)
-    )
-    return Edition(our.name, (rank, year, *(our.grade[2:] if our.grade[2:] != their.grade[2:] else ())))
+    rank = our.grade[0] if our.grade[0] != their.grade[0] else 0
+    return Edition(our.name, (rank,), our.years - their.years, our.numbers - their.numbers)
 
 
 def names_edition(claim: str, years: AbstractSet[int], found: Sequence[Edition]) -> bool:
     """Whether a claim says which edition it is on: its number, its year, or that it is a draft."""
-    numbers = {tuple(map(int, (one[1] or one[2]).split("."))) for one in _EDITION.finditer(claim)}
-    if any(one.grade[1] in years or one.grade[2:] in numbers for one in found):
+    numbers = _numbers(claim)
+    if any(one.years & years or one.numbers & numbers for one in found):
         return True
     return any(one.grade[0] < 0 for one in found) and _RANK.search(claim) is not None

@@ -43,6 +43,21 @@ _OF_VERSIONS = frozenset(
 )
 """What tells a version, a date or an amount, and no thing that is spoken of."""
 
+OF_COMPANIES = frozenset(
+    stems_of(
+        listed("""
+    staff employee employees hr holiday holidays company team internal general information department people
+    working work leave
+    """)
+    )
+)
+"""What documents of companies are called by, whatever they are on."""
+_SPEAKER = re.compile(
+    r"(?:[A-Z][\w.'’-]{0,30}\s){1,4}?(?:[A-Z][\w.'’-]{0,30}, ?[^,.:;]{1,60}, ?)?"
+    r"(?:says|said|informs|informed|writes|wrote|announces|announced|explains|explained|reports|reported"
+    r"|states|stated|confirms|confirmed)\b[:,]?"
+)
+"""Who tells something, at the beginning of a text: "Jane Miller, Head of HR, informs:"."""
 
 _V = re.compile(r"v\d{1,3}")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b(?![.,]\d)")
@@ -66,6 +81,11 @@ def named(text: str) -> frozenset[str]:
     """Stems of the names within a text; a sentence's first word, which any sentence has, is none."""
     words = frozenset(content_stems(" ".join(_CAPITALISED.findall(text)))) - _OF_VERSIONS
     return words | frozenset(map(fold, _NUMBERED.findall(text)))
+
+
+def without_speaker(text: str) -> str:
+    """A text without who says it."""
+    return _SPEAKER.sub("", text, count=1) if _SPEAKER.match(text) else text
 
 
 def title_subject(title: str) -> frozenset[str]:

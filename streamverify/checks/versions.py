@@ -17,11 +17,11 @@ from itertools import permutations
 
 from streamverify._lazy import cached_property
 from streamverify.checks.dates import dates
-from streamverify.checks.editions import Edition, Moment, editions, from_a_day, moment, names_edition, telling
+from streamverify.checks.editions import Edition, Moment, editions, moment, names_edition, telling
 from streamverify.checks.editions import newer as is_newer
 from streamverify.checks.quantities import quantities
 from streamverify.checks.source_text import SourceText
-from streamverify.checks.subjects import named, subject, title_subject
+from streamverify.checks.subjects import OF_COMPANIES, named, subject, title_subject, without_speaker
 from streamverify.text.sentence_ends import SENTENCE_END
 from streamverify.text.words import content_stems
 from streamverify.types import Passage
@@ -57,11 +57,13 @@ _BEGUN = re.compile(
     re.IGNORECASE,
 )
 _PAST = re.compile(
-    r"\b(?:previously|formerly|at (?:the|that) time|back then|originally|once (?:was|were|had)"
+    r"\b(?:(?:previously|formerly|at (?:the|that) time|back then|originally|once (?:was|were|had)"
     r"|used to (?:be|have|cost|take|apply|last|need|pay|require|allow|charge|stand)"
     r"|(?:older?|previous|earlier|former|first) (?:version|edition|rules?|text|policy)"
-    r"|before the (?:change|revision|amendment|update)|until (?:recently|then|\d{4})|no longer"
-    r"|old (?:[\w-]{1,30} ){1,3}(?:was|were|had|cost|took))\b",
+    r"|before the (?:change|revision|amendment|update)|until (?:recently|then|\d{4}))\b"
+    r"|no longer [^.,:;]{0,60}?(?:\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+    r"|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|hundred)\b)"
+    r"|old (?:[\w-]{1,30} ){1,3}(?:was|were|had|cost|took)\b)",
     re.IGNORECASE,
 )
 _FIGURE = re.compile(r"\d++(?:[.,]\d++)*+")
@@ -87,7 +89,7 @@ class Version:
     """Title, beginning and end."""
     when: Moment | None
     editions: tuple[Edition | None, ...]
-    """What its title, its file and its id tell of its edition."""
+    """What its title tells of its edition."""
 
     @cached_property
     def ended(self) -> bool:
@@ -97,7 +99,7 @@ class Version:
     @cached_property
     def begun(self) -> bool:
         """It says that it took another's place."""
-        return _BEGUN.search(self.head) is not None or from_a_day(self.source.text) > 0
+        return _BEGUN.search(self.head) is not None
 
     @cached_property
     def sentences(self) -> tuple[Sentence, ...]:
@@ -118,7 +120,9 @@ class Version:
     @cached_property
     def subject(self) -> frozenset[str]:
         """What it is on, as its title and the names in its first sentence tell."""
-        return title_subject(self.title) | (named(self.sentences[0].text) if self.sentences else frozenset())
+        return title_subject(self.title) | (
+            named(without_speaker(self.sentences[0].text)) if self.sentences else frozenset()
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +173,7 @@ def _on_two_things(one: Version, other: Version) -> bool:
     ours, theirs = title_subject(one.title), title_subject(other.title)
     if ours and ours == theirs:
         return False
-    return bool(one.subject - other.known and other.subject - one.known)
+    return bool(one.subject - other.known - OF_COMPANIES and other.subject - one.known - OF_COMPANIES)
 
 
 class Versions:
@@ -214,7 +218,7 @@ def _followed(claim: frozenset[str], older: Version, newer: Version) -> str | No
     if not gone & claim or come & claim or not come:
         return None
     if any(word.startswith("#") for word in gone | come):
-        ours = subject(near.text) - newer.known
-        if ours & claim and subject(counterpart.text) - older.known:
-            return None  # it speaks of something else
+        ours, theirs = (subject(without_speaker(one.text)) for one in (near, counterpart))
+        if ours - newer.known and theirs - older.known:
+            return None  # they speak of two things
     return counterpart.text

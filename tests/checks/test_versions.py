@@ -81,18 +81,13 @@ def metadata(**of):
 later = [
     editions(("Effective January 1, 2022, ", ""), ("Effective January 1, 2024, ", "")),
     editions(second=("Effective January 1, 2024, ", "")),
-    editions(("As of March 2022, ", ""), ("As of March 2024, ", "")),
     editions(("", " Last updated: 3 May 2021"), ("", " Last updated: 7 June 2024")),
-    editions(second=("From 1 April 2024 ", "")),
-    editions(more=[("Parking v1",), ("Parking v2",)]),
+    editions(more=[("Parking, Rev. 1",), ("Parking, Rev. 2",)]),
     editions(more=[("Parking, Version 1.9",), ("Parking, Version 1.10",)]),
     editions(more=[("Parking rules (old)",), ("Parking rules (current)",)]),
     editions(more=[("Parking rules - Draft",), ("Parking rules - Final",)]),
     editions(more=metadata(last_modified=("2021-03-04", "2023-03-04"))),
     editions(more=metadata(updated_at=("2021-03-04T10:00:00Z", "2023-03-04T10:00:00Z"))),
-    editions(more=metadata(version=("1.2", 2))),
-    editions(more=metadata(source=("a/hr_policy_2021.pdf", "a/hr_policy_2023.pdf"))),
-    editions(ids=("hr_policy_2021.pdf", "hr_policy_2023.pdf")),
 ]
 
 
@@ -113,6 +108,17 @@ def test_the_later_edition_is_told_by_what_is_common(pair, turned):
         editions(more=[("Leeds parking v1",), ("York parking v2",)]),
         editions(more=[("Leeds parking", {"version": 1}), ("York parking", {"version": 2})]),
         editions(("From 1 April 2022 to 1 May 2023 ", ""), ("From 1 May 2023 to 1 May 2024 ", "")),
+        editions(second=("From May 2024 ", "")),
+        editions(ids=("help_center_1950", "help_center_1951")),
+        editions(ids=("kb_item_2001.md", "kb_item_2002.md")),
+        editions(more=metadata(source=("a/plans_2023.pdf", "a/plans_2024.pdf"))),
+        editions(more=metadata(file_name=("plans_2023", "plans_2024"))),
+        editions(more=metadata(version=("1.2", 2))),
+        editions(more=[("Windows 2019 pass",), ("Windows 2022 pass",)]),
+        editions(more=[("Olympics 2020 visitors",), ("Olympics 2024 visitors",)]),
+        editions(more=[("Room v1",), ("Room v2",)]),
+        editions(more=[("Release 1 area",), ("Release 2 area",)]),
+        editions(more=[("Users API v1",), ("Users API v2",)]),
     ],
 )
 def test_what_tells_no_edition_of_the_same_makes_no_versions(pair):
@@ -123,7 +129,11 @@ def test_what_tells_no_edition_of_the_same_makes_no_versions(pair):
 @pytest.mark.parametrize(
     ("titles", "claim"),
     [
-        (("Parking v1", "Parking v2"), "In v1 the fee for a parking permit is 5 euros a year."),
+        (("Parking Version 1", "Parking Version 2"), "In v1 the fee for a parking permit is 5 euros a year."),
+        (
+            ("Parking Version 1", "Parking Version 2"),
+            "In version one the fee for a parking permit is 5 euros.",
+        ),
         (("Rules (draft)", "Rules (final)"), "In the draft the fee for a parking permit is 5 euros."),
     ],
 )
@@ -188,6 +198,32 @@ siblings = [
     ),
 ]
 
+siblings += [
+    (
+        Passage("a", f"The {one} {verb} {old}. Ask at the desk.", metadata={"updated_at": "2023-01-02"}),
+        Passage("b", f"The {other} {verb} {new}. Ask at the desk.", metadata={"updated_at": "2024-01-02"}),
+        claim,
+    )
+    for one, other, verb, old, new, claim in (
+        (
+            "basic plan",
+            "premium plan",
+            "costs",
+            "10 euros per month",
+            "30 euros per month",
+            "It costs 10 euros per month.",
+        ),
+        (
+            "pool",
+            "sauna",
+            "is open",
+            "from 9:00 to 18:00",
+            "from 10:00 to 20:00",
+            "It is open from 9:00 to 18:00.",
+        ),
+    )
+]
+
 
 @pytest.mark.parametrize(("one", "other", "claim"), siblings)
 def test_what_is_said_of_two_things_supersedes_nothing(one, other, claim):
@@ -222,6 +258,31 @@ def test_a_title_or_a_sentence_in_other_words_is_still_of_the_same_thing():
 )
 def test_what_says_that_it_was_so_is_not_against_the_later_version(claim):
     assert Versions(versions[0]).followed(claim) is None
+
+
+LEAVE = "{}employees get {} days of leave per year. Requests go to the manager by the end of January."
+STALE = "Employees get 25 days of leave per year."
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        (("HR handbook 2021", ""), ("Holiday rules 2024", "")),
+        (("Staff handbook", ""), ("Employee manual", "")),
+        (("", "Jane Miller, Head of HR, informs: "), ("", "Peter Smith, Head of HR, informs: ")),
+        (("", "Jane Miller says: "), ("", "Peter Smith announced: ")),
+    ],
+)
+def test_words_of_companies_and_who_speaks_are_no_two_things(older, newer):
+    pair = [
+        Passage("a", LEAVE.format(older[1], 25), older[0], {"date": "2021-02-03"}),
+        Passage("b", LEAVE.format(newer[1], 30), newer[0], {"date": "2024-02-03"}),
+    ]
+    assert Versions(pair).followed(STALE) is not None
+    assert Versions(pair[::-1]).followed(STALE) is not None
+    assert Versions(pair).followed(f"You need no longer wait: {STALE.lower()}") is not None
+    assert Versions(pair).followed("Employees no longer get 25 days of leave per year.") is None
+    assert Versions(pair).followed("Employees no longer get twenty-five days of leave per year.") is None
 
 
 def test_two_passages_of_one_date_without_a_word_on_it_are_no_versions():
