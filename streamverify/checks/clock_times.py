@@ -66,21 +66,19 @@ _PRICED = re.compile(
     re.IGNORECASE,
 )
 """What opens and closes at 17.50 as well and tells no time."""
-_HOURED = re.compile(r"(?P<h>[01]?\d|2[0-4])\s?h(?P<m>[0-5]\d)?\b(?!\s(?:of|per|an?|each)\b)")
 _HOURS_TO_HOURS = re.compile(
-    r"(?P<from>[01]?\d|2[0-4])\s?h?\s?(?:[-–—]|\b(?:to|until|till)\b)\s?(?P<to>(?:[01]?\d|2[0-4])\s?h\b)"
-    r"(?!\s(?:of|per|an?|each)\b)"
+    r"(?P<from>[01]?\d|2[0-4])(?:\s?h(?P<past>[0-5]\d)?)?\s?(?:[-–—]|\b(?:to|until|till)\b)\s?"
+    r"(?P<last>(?P<to>[01]?\d|2[0-4])\s?h(?P<later>[0-5]\d)?)\b(?!\s(?:of|per|an?|each)\b)"
 )
-_HOURED_BEFORE = re.compile(
-    r"(?:\b(?:at|from|until|till|opens|closes)\s|\dh(?:[0-5]\d)?\s?(?:[-–—]|to|until|till|and)\s?)$",
-    re.IGNORECASE,
-)
+_FROM = re.compile(r"\b(?:from|between)\s$", re.IGNORECASE)
 _HOURS_BEFORE = re.compile(
-    r"\b(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}|open|hours|weekdays|weekends|daily:|closed)"
-    r"[\s.,:;(]{0,3}(?:from\s|between\s)?$",
+    r"\b(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|satu?r?|sun)(?:days?)?|open(?:s|ed|ing)?|hours|weekdays"
+    r"|weekends|daily|closed)\b",
     re.IGNORECASE,
 )
 """What tells that figures with an h are hours of a clock; most are a span of time (4-6h)."""
+_BESIDE_HOURS = re.compile(r"[\s.,:;(]{0,3}")
+_SENTENCE_ENDS = re.compile(r"[.!?;\n]")
 _MILITARY = re.compile(
     r"(?P<h>[01]\d|2[0-4])(?P<m>[0-5]\d)"
     r"(?=(?:\s?(?:hours|hrs|h)|(?:\sto\s|\s?[-–]\s?)[0-2]\d[0-5]\d\s?(?:hours|hrs|h))\b(?!\s(?:of|per|an?)\b))"
@@ -138,21 +136,31 @@ def military(text: str, start: int) -> ClockTime | None:
 
 
 def in_hours(text: str, start: int) -> list[ClockTime]:
-    """The times that begin at `start` and are told in hours: both of 9-17h, or 17h by itself."""
+    """Both times of a stretch that begins at `start` and is told in hours: 9-17h, from 9h to 17h30.
+
+    What says that it is open then, or on which days, stands before it: in its sentence where a "from" leads
+    it, else beside it.
+    """
     both = _HOURS_TO_HOURS.match(text, start)
-    if both and _HOURS_BEFORE.search(text, max(start - 24, 0), start):
-        last = int(both["to"].rstrip("h "))
-        if int(both["from"]) < last:
-            return [
-                ClockTime(*both.span(name), int(hour) % 24 * 60, int(hour) < 13 and last < 13)
-                for name, hour in (("from", both["from"]), ("to", last))
-            ]
-    one = _HOURED.match(text, start)
-    if one is None or _HOURED_BEFORE.search(text, max(start - 10, 0), start) is None:
+    before = [*_HOURS_BEFORE.finditer(text, max(start - _NEAR, 0), start)] if both else []
+    if both is None or not before:
         return []
-    if _TIMELY.search(text, max(start - _NEAR, 0), one.end() + _NEAR) is None:
+    after = before[-1].end()
+    if _FROM.search(text, max(start - 10, 0), start):
+        told = _SENTENCE_ENDS.search(text, after, start) is None
+    else:
+        told = _BESIDE_HOURS.fullmatch(text, after, start) is not None
+    if not told:
         return []
-    return [_unhalved(one, one["h"], one["m"] or "00")]
+    first = int(both["from"]) * 60 + int(both["past"] or 0)
+    last = int(both["to"]) * 60 + int(both["later"] or 0)
+    if not first < last <= 1440:
+        return []
+    halved = first < 780 and last < 780
+    return [
+        ClockTime(start, both.end("past") if both["past"] else both.end("from"), first % 1440, halved),
+        ClockTime(*both.span("last"), last % 1440, halved),
+    ]
 
 
 def behind_date(text: str, end: int) -> ClockTime | None:

@@ -18,7 +18,7 @@ _ADDED_FROM = 80
 _DERIVED_FROM = 40
 """Most that are multiplied and divided, too: of many numbers something would always fit."""
 _FIGURES = 12
-"""Figures of a recipe, in spoons and cups, up to which nothing is worked out."""
+"""Spoons of a recipe up to which nothing is worked out but a sum."""
 _DAY = 86_400.0
 _IN_A_YEAR = {("months", 1.0): 12.0, ("seconds", 7 * _DAY): 52.0}
 _LAST_DAYS = 28
@@ -36,16 +36,15 @@ def derivable(quantity: Quantity, sources: Sequence[Quantity], when: Sequence[Da
     if len(sources) > _ADDED_FROM or len(when) > _ADDED_FROM:
         return False
     for reading in quantity.readings:
-        if (
-            reading.dimension == "spoons" and abs(reading.value) <= _FIGURES
-        ):  # of a recipe's small figures any other is made
-            continue
         low, high = _reach(quantity, reading)
-        results = (
-            *_combined(sources, reading.dimension),
-            *_unit_elsewhere(sources, reading),
-            *_elapsed(when, reading.dimension),
-        )
+        if reading.dimension == "spoons" and abs(reading.value) <= _FIGURES:
+            results = _sums(sources, reading.dimension)  # by more steps any small figure is made of others
+        else:
+            results = [
+                *_combined(sources, reading.dimension),
+                *_unit_elsewhere(sources, reading),
+                *_elapsed(when, reading.dimension),
+            ]
         if any(low <= result <= high for result in results):
             return True
     return False
@@ -100,6 +99,12 @@ def _read_as(quantity: Quantity, dimension: str) -> NumberReading | None:
     # Of units a second reading is as likely as the first: pounds, degrees.
     readings = quantity.readings[:1] if dimension in {"", "ratio"} else quantity.readings
     return next((r for r in readings if r.dimension == dimension and not quantity.implied), None)
+
+
+def _sums(pool: Sequence[Quantity], dimension: str) -> list[float]:
+    """What two numbers of a kind make together."""
+    own = [read.base for q in pool if (read := _read_as(q, dimension)) is not None]
+    return [sum(parts) for parts in combinations(own, 2)]
 
 
 def _combined(pool: Sequence[Quantity], dimension: str) -> list[float]:

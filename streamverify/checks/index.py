@@ -24,7 +24,7 @@ from streamverify.checks.places import PlacedNumber
 from streamverify.checks.quantity import Quantity
 from streamverify.checks.source_text import SourceText, Stretch
 from streamverify.checks.versions import Versions
-from streamverify.checks.weekdays import between, counts
+from streamverify.checks.weekdays import between
 from streamverify.text.words import STOP_WORDS
 from streamverify.types import Passage
 
@@ -82,9 +82,8 @@ class SourceView:
     @cached_property
     def quantity_pool(self) -> QuantityPool:
         """The numbers, to be asked for a value."""
-        days = (one for source, text in self._pairs for one in counts(source.text, text.dates))
         numbered = (one for text in self.texts for one in text.romans)
-        return QuantityPool(chain((quantity for _, quantity in self.quantities), days, numbered))
+        return QuantityPool(chain((quantity for _, quantity in self.quantities), numbered))
 
     @cached_property
     def currencies(self) -> frozenset[str]:

@@ -14,7 +14,14 @@ from streamverify.checks.quantity import NumberReading, Quantity
 
 _ROMAN = re.compile(r"(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
 _DIGITS = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
-_BEHIND_A_NAME = re.compile(r"(?<![\w'’])[A-Z][\w'’]*+ ([CLXVI]{1,8})(?![\w'’])")
+_BEHIND_A_NAME = re.compile(
+    r"(?<![\w'’])(?:(?!Sizes? )[A-Z][\w'’]*+ (?P<several>[CLXVI]{2,8})"
+    r"|(?:Alexander|Alfonso|Baldwin|Charles|Christian|Clement|Edward|Ferdinand|Frederick|George|Gregory|Gustav"
+    r"|Henry|Innocent|James|John|Leo|Louis|Mehmed|Mohammed|Murad|Napoleon|Otto|Paul|Peter|Philip|Pius|Ptolemy"
+    r"|Ramesses|Richard|Robert|Urban|William"
+    r"|Chapter|Part|Book|Volume|Act|Phase|Article|Section|Super Bowl|World War) (?P<one>[LXVI]))(?![\w'’])"
+)
+"""One letter may be a size, a model or an initial: it counts only behind what is numbered so."""
 _WRITTEN = ((90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
 
 
@@ -55,7 +62,8 @@ def forms(value: int) -> Iterator[str]:
 def romans(text: str) -> Iterable[Quantity]:
     """The Roman numbers that stand behind names in a text, as far as they are two or more."""
     for match in _BEHIND_A_NAME.finditer(text):
-        value = roman(match[1])
+        name = match.lastgroup or "one"
+        value = roman(match[name])
         if value > 1:
             reading = NumberReading(float(value), float(value))
-            yield Quantity(*match.span(1), match[1], (reading,), weak=True, implied=True)
+            yield Quantity(*match.span(name), match[name], (reading,), weak=True, implied=True)

@@ -1,7 +1,7 @@
 """Units of measurement, money and time as tables: names to a dimension and a factor.
 
 Only dimensions in which an answer and its source really differ in unit are here. Time is two
-dimensions on purpose: a month has no fixed number of days, so 90 days never equals 3 months. Spoons and cups
+dimensions on purpose: a month has no fixed number of days, so 90 days never equals 3 months. Spoons
 of recipes are one of their own: they differ by country.
 """
 
@@ -88,7 +88,6 @@ _TABLE: dict[str, dict[float, str]] = {
     "spoons": {
         1.0: "tsp|tsps|teaspoon|teaspoons|teaspoonful|teaspoonfuls",
         3.0: "tbsp|tbsps|tbs|tablespoon|tablespoons|tablespoonful|tablespoonfuls",
-        48.0: "cup|cups",
     },
     "mass": {
         1e-9: "µg|μg|ug|mcg|microgram|micrograms",

@@ -1,7 +1,7 @@
 """Days of the week, short ones too, and the days that a stretch of them holds.
 
 Before: `dates.py` finds a word that may be one. After: `index.py` asks for the days between, so that "open
-Monday to Friday" holds a Wednesday, and for their count; `signals.py` for those outside: then it is closed.
+Monday to Friday" holds a Wednesday; `signals.py` for those outside: then it is closed.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from streamverify.checks.date import Date, DateKind
-from streamverify.checks.quantity import NumberReading, Quantity
-from streamverify.checks.units import UNITS
 
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 SHORT = r"Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun"
@@ -65,13 +63,6 @@ def between(text: str, found: Sequence[Date]) -> Iterable[Date]:
     for start, end, days in _stretches(text, found):
         for day in days[1:-1]:
             yield Date(start, end, DAYS[day].title(), DateKind.WEEKDAY, weekday=day)
-
-
-def counts(text: str, found: Sequence[Date]) -> Iterable[Quantity]:
-    """How many days each stretch has: five days of "Monday to Friday"."""
-    for start, end, days in _stretches(text, found):
-        reading = NumberReading.of(float(len(days)), UNITS["days"])
-        yield Quantity(start, end, text[start:end], (reading,), weak=True, implied=True)
 
 
 def outside(text: str, date: Date, sources: Iterable[tuple[str, Sequence[Date]]]) -> bool:

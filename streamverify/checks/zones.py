@@ -16,13 +16,20 @@ _OFFSETS: dict[str, tuple[int, ...]] = {
     "MST": (-7,), "MDT": (-6,), "MT": (-7, -6),
     "PST": (-8,), "PDT": (-7,), "PT": (-8, -7),
     "GMT": (0,), "UTC": (0,), "BST": (1,), "CET": (1,), "CEST": (2,), "JST": (9,),
+    "AEST": (10,), "AEDT": (11,),
 }  # fmt: skip
 """Hours from Greenwich; of a zone that does not say whether it is summer, both."""
 _ALIKE = ("EST EDT ET", "CST CDT CT", "MST MDT MT", "PST PDT PT", "CET CEST")
 """Names that are used for each other all year round."""
 _NAMED = {"eastern": "ET", "central": "CT", "mountain": "MT", "pacific": "PT"}
+_SHIFT = (
+    r"(?:UTC|GMT)[ ]?[+−-](?!14:?(?:0[1-9]|[1-5]\d))(?:1[0-4]|0?\d)"
+    r"(?::[0-5]\d(?![ ]?\(?(?:[A-Z]{2,4}\b|[Ll]ocal\b|Eastern\b|Central\b|Mountain\b|Pacific\b))|[0-5]\d)?"
+    r"(?!\d|:\d|[ ]?[AaPp]\.?[ ]?[Mm]\b)"
+)
+"""Up to 14 hours; with a zone or a.m. or p.m. of its own behind it, another time: 15:00 UTC-17:00 UTC."""
 _ZONE = (
-    r"(?:(?:UTC|GMT)[ ]?[+−-]\d\d?(?::?\d\d)?(?!\d)|E[SD]?T\b|C[SD]?T\b|M[SD]?T\b|P[SD]?T\b|GMT\b|UTC\b|BST\b"
+    rf"(?:{_SHIFT}|E[SD]?T\b|C[SD]?T\b|M[SD]?T\b|P[SD]?T\b|GMT\b|UTC\b|BST\b"
     r"|CES?T\b|JST\b|IST\b|AE[SD]T\b"
     r"|(?:Eastern|Central|Mountain|Pacific)\b(?:(?:[ ](?:Standard|Daylight))?[ ][Tt]ime\b|(?![ ][A-Z]))"
     r"|[Ll]ocal[ ]time\b)"
@@ -41,11 +48,14 @@ def zone_behind(text: str, end: int) -> tuple[str, int]:
 
 
 def apart(one: str, other: str) -> Iterable[int] | None:
-    """By how many minutes the clock of one zone may be before another's; None where that is not known."""
+    """By how many minutes the clock of one zone may be before another's.
+
+    By none that is known where only one has a known offset; None where neither has.
+    """
     if not one or not other or one == other:
         return (0,)
     offsets = _offsets(one), _offsets(other)
-    if not all(offsets):
+    if not any(offsets):
         return None
     found = {first - second for first, second in product(*offsets)}
     alike = any(one in names.split() and other in names.split() for names in _ALIKE)

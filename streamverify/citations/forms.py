@@ -53,6 +53,12 @@ _LEAD = re.compile(
 )
 _SAYS_SOURCE = re.compile(r"(?:see |cf\.? )?(?:sources?|quelle|files?):(?!//)", re.IGNORECASE)
 _SOURCE_NAME = re.compile(r"[^\W_][^\[\]\n;!?]{0,78}+")
+_NO_SOURCE = re.compile(
+    r"(?:(?:our |my )?own|true|false|null|none|nil|internal|external|unknown|unspecified|n/?a|yes|no|self|me"
+    r"|us|author(?:'s|’s|s)?|various|personal|general|common|public|private|todo|tbd)\b",
+    re.IGNORECASE,
+)
+"""How what stands behind `Source:` begins where it names none."""
 _WORD = (
     r"(?:doc(?:ument)?s?|sources?|passages?|ref(?:erence)?s?|chunks?|contexts?|excerpts?|snippets?"
     r"|cite|citations?)"
@@ -198,10 +204,16 @@ def says_source(content: str) -> bool:
 
 
 def source_name(content: str) -> str:
-    """What `Source:` is followed by, where it is a name of at most eighty characters; else empty."""
+    """What `Source:` is followed by, where it is a name of at most eighty characters; else empty.
+
+    A name has a capital in front, a digit or a file's ending.
+    """
     name = plain(content)
     named = says_source(content) and _SOURCE_NAME.fullmatch(name) and not _ADDRESS.match(name)
-    return name if named and not re.search(r"[.,]\s", name) else ""
+    if not named or re.search(r"[.,]\s", name) or _NO_SOURCE.match(name):
+        return ""
+    written = name[0].isupper() or any(c.isdigit() for c in name) or _FILE.fullmatch(name)
+    return name if written else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +224,11 @@ class NamedNumber:
     name: str
     shows: bool
     """Whether it can be nothing else, whatever the name: a word stands before the number."""
+
+    def within(self, title: str) -> bool:
+        """Whether the name is some words of a title."""
+        words = rf"(?<!\w){re.escape(self.name)}(?!\w)"
+        return len(self.name) > 3 and bool(re.search(words, title, re.IGNORECASE))
 
 
 def named_number(content: str) -> NamedNumber | None:
@@ -224,7 +241,7 @@ def named_number(content: str) -> NamedNumber | None:
         key = CitationKey("word", source)
     else:
         key = CitationKey("number" if source.isdigit() else "id", source)
-    return NamedNumber(key, plain(found["name"]), shows=bool(found["word"]))
+    return NamedNumber(key, plain(found["name"]), shows=bool(_WORD_ITEM.match(source)))
 
 
 def file_name(content: str) -> str:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from streamverify.citations import context, forms
-from streamverify.citations.attributions import named_sources
+from streamverify.citations.attributions import Asked, named_sources
 from streamverify.citations.forms import MAX_CONTENT, CitationKey
 from streamverify.citations.masks import covers, find_definitions, masked
 from streamverify.types import Span
@@ -51,23 +51,14 @@ _TAG_REACH = 4000
 """How far behind an opening tag its closing tag is looked for, in characters."""
 
 
-class KnownPassages(Protocol):
+class KnownPassages(Asked, Protocol):
     """What the scan asks of the stream's passages; `resolve.Resolver` answers."""
 
-    def resolve_key(self, key: CitationKey) -> tuple[str, ...]:
-        """The ids of the passages that a key means."""
-
-    def name_key(self, name: str) -> CitationKey | None:
-        """The key for a name that means a passage, or that has the shape of the passages' ids."""
+    def title(self, passage: str) -> str | None:
+        """The title of the passage with this id."""
 
     def has_author(self, name: str) -> bool:
         """Whether a passage's metadata names this author."""
-
-    def may_be(self, key: CitationKey) -> bool:
-        """Whether a doubtful reference is one among these passages."""
-
-    def mentions(self, words: str) -> bool:
-        """Whether a passage itself speaks of it in these words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,16 +240,24 @@ class _Scan:
     def _numbered(self, content: str, *, shows: bool = True) -> Read | None:
         """`Source 2, Refund FAQ`, `2: Refund FAQ`: the number counts, the name tells that it is one.
 
-        A name that no passage has must at least be written like one, and a word stand before the number
-        (`shows`), or a colon or a dash behind it and passages be there.
+        A name that no passage has must be part of that passage's title, or at least be written like one and
+        a word stand before the number (`shows`).
         """
         found = forms.named_number(content)
         if found is None:
             return None
-        known = self._known is not None and (self._named(found.name) or self._address(found.name))
+        known = self._known is not None and (
+            self._named(found.name) or self._address(found.name) or self._titled(found)
+        )
         written = found.name[0].isupper() and not re.search(r"\d\s*:|[.!?;]\s", found.name)
-        certain = found.shows or (self._known is not None and (":" in content or " - " in content))
-        return ((found.key,), "id") if known or (shows and certain and written) else None
+        return ((found.key,), "id") if known or (shows and found.shows and written) else None
+
+    def _titled(self, found: forms.NamedNumber) -> bool:
+        """Whether the name is some words of the title of the passage that the number means."""
+        known = self._known
+        return known is not None and any(
+            found.within(known.title(one) or "") for one in known.resolve_key(found.key)
+        )
 
     def _address(self, content: str) -> Read | None:
         """A bare address between brackets: a passage's, or behind `Source:` where passages have some."""

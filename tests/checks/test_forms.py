@@ -74,7 +74,9 @@ RIGHT = (
     ("It pays $50,000 to $70,000.", "It pays $50-70k."),
     ("It pays $50,000 to $70,000.", "It pays between 50 and 70 thousand dollars."),
     ("It has 5 to 6 million users.", "It has 5 million to 6 million users."),
-    ("The shop is open Monday to Friday.", "The shop is open 5 days a week, Monday to Friday."),
+    ("Add 4 cups of rice, then 4 cups of stock.", "It takes 8 cups in all."),
+    ("Add 2 tbsp of oil, later 2 tbsp more.", "It takes 4 tbsp of oil."),
+    ("Meet at 15:00 UTC-17:00 UTC.", "It ends at 17:00 UTC."),
     ("The shop is open Monday to Friday.", "The shop is closed on Saturday and Sunday."),
     ("The shop is open Monday to Friday.", "The shop isn't open on Saturdays."),
     ("The shop is closed on Saturday and Sunday.", "The shop is open Monday to Friday."),
@@ -84,7 +86,6 @@ RIGHT = (
     ("Elizabeth II reigned longest.", "Elizabeth the Second reigned longest."),
     ("Charles I was beheaded.", "Charles the First was beheaded."),
     ("Monday to Friday, 9-17h.", "It is open from 9:00 to 17:00, Monday to Friday."),
-    ("Monday to Friday, 9-17h.", "It is open five days a week from 9 to 5."),
     ("The call is at 8 p.m. GMT.", "The call is at 3 p.m. EST."),
     ("The accounting office receives the invoice.", "Send the invoice to the accounting office."),
 )
@@ -115,7 +116,7 @@ WRONG = (
     ("Gift cards are non-refundable online.", "Gift cards are refundable online.", "Gift cards are non-"),
     ("Work on holidays is forbidden for trainees.", "Work on holidays is allowed for trainees.", "forbidden"),
     ("Employees must not share passwords.", "Employees must share passwords.", "must not share"),
-    ("Mix in 1 1/2 cups of flour.", "Mix in 1 1/4 cups of flour.", "1 1/4 cups here, 1 1/2 cups"),
+    ("Mix in 1 1/2 cups of flour.", "Mix in 1 1/4 cups of flour.", "1 1/4"),
     ("Bake it for 1 1/2 hours.", "Bake it for 80 minutes.", "80 minutes"),
     ("It costs between $1.5 million and $2 million.", "It costs $1.7-2 million.", "$1.7"),
     ("It pays $50,000 to $70,000.", "It pays $40-70k.", "$40"),
@@ -123,6 +124,11 @@ WRONG = (
     ("The fee is 500 to 1.5 million euros.", "The fee is 500 million euros.", "500 million"),
     ("The pole is 3 to 5 m.", "The pole is 3 million metres.", "3 million"),
     ("The shop is open Monday to Friday.", "The shop is open six days a week.", "six days"),
+    ("The shop is open Monday to Sunday.", "Returns are taken within 7 days.", "7 days"),
+    ("We work Monday to Friday.", "Delivery takes five days.", "five days"),
+    ("Size L is sold out.", "There are 50 euros to pay.", "50"),
+    ("Mr X pays.", "It takes 10 days.", "10 days"),
+    ("The call is at 8 p.m. EST.", "The call is at 8 p.m. IST.", "IST"),
     ("The shop is open Monday to Friday.", "The shop is not open on Fridays.", "open Monday to Friday"),
     ("It is open Monday to Friday and closed on Sundays.", "It is open on Saturdays.", "Saturdays"),
     ("The shop is closed on Saturday and Sunday.", "The shop is closed on Monday.", "Monday"),
@@ -154,17 +160,14 @@ def test_a_stretch_of_days_holds_the_days_inside_it_and_no_other(first, length, 
 def test_a_roman_number_behind_a_name_is_its_figure_both_ways(number, other):
     roman, figure = (f"Super Bowl {form} was held in the west." for form in (written(number), number))
     assert details(roman, figure) == details(figure, roman) == []
-    if other != number:
+    if other not in {number, 50}:  # a lone L is read in sources alone
         assert details(roman, f"Super Bowl {other} was held in the west.") != []
         assert details(figure, f"Super Bowl {written(other)} was held in the west.") != []
 
 
-@given(st.integers(0, 6), st.integers(1, 6), st.integers(1, 7), st.integers(0, 6))
-def test_a_stretch_of_days_is_so_many_days_and_tells_when_it_is_closed(first, length, count, asked):
+@given(st.integers(0, 6), st.integers(1, 6), st.integers(0, 6))
+def test_a_stretch_of_days_tells_when_it_is_closed(first, length, asked):
     text = f"The desk is open {DAYS[first].title()} to {DAYS[(first + length) % 7].title()}."
-    spelled = "one two three four five six seven".split()[count - 1]
-    told = details(text, f"The desk is open {spelled} days a week.") if count > 1 else []
-    assert (told == []) is (count in {1, length + 1})
     if (asked - first) % 7 > length:
         assert details(text, f"The desk is closed on {DAYS[asked].title()}s.") == []
         assert details(text, f"The desk is open on {DAYS[asked].title()}s.") != []
