@@ -210,7 +210,8 @@ class _Check:
                 self._lost(date)
                 self._told.find(FindingKind.DATE_MISMATCH, date.start, date.end, self._other_date(date))
                 others = [*(other for _, other in self._all.dates), *found]
-                if stray(self._text, date, others, (source.text for source in self._all.texts)):
+                dated = date.year in self._index.versions.years
+                if not dated and stray(self._text, date, others, (text.text for text in self._all.texts)):
                     years = 1.0
         return {
             "date_missing": _share(nowhere, found),

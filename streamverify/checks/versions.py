@@ -190,6 +190,11 @@ class Versions:
             (older, newer) for older, newer in permutations(self._versions, 2) if _supersedes(newer, older)
         )
 
+    @cached_property
+    def years(self) -> frozenset[int]:
+        """Years that passages are from, as they say or their metadata tell."""
+        return frozenset(version.when[0] for version in self._versions if version.when is not None)
+
     def followed(self, claim: str) -> Superseded | None:
         """The older version that a claim follows against a newer one, if it does."""
         if not self.pairs or _PAST.search(claim):

@@ -76,5 +76,12 @@ def test_a_year_in_other_words_worked_out_or_in_a_name_is_not_missing(text, clai
     assert not year_missing(claim, text)
 
 
+def test_the_year_that_a_passage_is_from_is_not_missing():
+    passage = Passage("p", "The fee is 5 euros.", metadata={"date": "2024-03-01"})
+    index = SourceIndex([passage])
+    assert not check(Claim("In 2024 the fee is 5 euros."), index).signals.year_missing
+    assert check(Claim("In 2023 the fee is 5 euros."), index).signals.year_missing
+
+
 def test_a_day_and_a_month_say_nothing_by_themselves():
     assert not year_missing("The café opened on 4 May 1989.", MILL)
