@@ -204,7 +204,6 @@ NOT_READERS: dict[str, str] = {
     "checks.currencies.is_currency": "of a unit",
     "checks.phones.listed": "looks for one number in texts",
     "checks.weekdays.between": "is asked by SourceIndex for each passage",
-    "checks.weekdays.counts": "is asked by SourceIndex for each passage",
     "checks.weekdays.outside": "is asked by check for the days of a claim",
     "checks.weekdays.stands_for_a_day": "is asked by dates for what it found",
     "checks.coverage.covered": "takes stems",
