@@ -23,6 +23,13 @@ from streamverify.scorers.protocol import Window
 from streamverify.text.unicode import printable
 from streamverify.types import Passage, Span
 
+DATED = (
+    "date", "updated", "modified", "published", "effective", "valid_from", "version_date", "year",
+    "last_modified", "last_updated", "updated_at", "modified_at", "effective_date", "published_at",
+)  # fmt: skip
+"""Metadata that tells a passage's date."""
+_LONGEST_DATE = 40
+"""Characters that are read of a date."""
 MAX_CHARS = 50_000_000
 """Default bound on the text of all passages of a stream, in characters."""
 
@@ -289,3 +296,8 @@ class _Chunks:
             self._named.setdefault((shared, other.text), candidate)
             identity = self._named.get((shared, passage.text))
         return replace(passage, id=identity)
+
+
+def told_dates(passage: Passage) -> tuple[str, ...]:
+    """What a passage's metadata tell of its date, one text for each of `DATED`: all that is read of them."""
+    return tuple(str(passage.metadata.get(name, ""))[:_LONGEST_DATE] for name in DATED)

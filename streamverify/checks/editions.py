@@ -15,13 +15,9 @@ from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from streamverify.checks.dates import dates
+from streamverify.passages import told_dates
 from streamverify.types import Passage
 
-DATED = (
-    "date", "updated", "modified", "published", "effective", "valid_from", "version_date", "year",
-    "last_modified", "last_updated", "updated_at", "modified_at", "effective_date", "published_at",
-)  # fmt: skip
-"""Metadata that tells a passage's date."""
 _LONGEST_DATE = 40
 """Characters that are read of a date."""
 _LONGEST_NAME = 240
@@ -69,15 +65,9 @@ class Edition(NamedTuple):
     """By which, and by its years, a claim may name it: also what tells no edition, as "API v2"."""
 
 
-def told(passage: Passage) -> tuple[str, ...]:
-    """What a passage's metadata tell of its date: all that is read of them here."""
-    return tuple(str(passage.metadata.get(name, ""))[:_LONGEST_DATE] for name in DATED)
-
-
 def moment(passage: Passage) -> Moment | None:
     """The latest date of a passage's metadata and title; else what its own text says of it."""
-    given = [str(passage.metadata[name])[:_LONGEST_DATE] for name in DATED if name in passage.metadata]
-    found = [_day(text) for text in (*given, (passage.title or "")[:_HEAD])]
+    found = [_day(text) for text in (*told_dates(passage), (passage.title or "")[:_HEAD])]
     return max((one for one in found if one is not None), default=None) or _written(passage.text)
 
 

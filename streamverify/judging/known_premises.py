@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from streamverify.checks.editions import told
+from streamverify.passages import told_dates
 from streamverify.types import Passage
 
 CHARACTERS = 1_000_000
@@ -80,7 +80,7 @@ class KnownPremises:
 
 
 def _key(passages: Sequence[Passage], question: str | None) -> Key:
-    return tuple((one.id, one.title, one.text, *told(one)) for one in passages), question
+    return tuple((one.id, one.title, one.text, *told_dates(one)) for one in passages), question
 
 
 def _characters(key: Key) -> int:
