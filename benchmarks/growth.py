@@ -61,6 +61,8 @@ BOUNDED: dict[str, int] = {
     "citations.annotation._END": 24,
     "citations.context": 64,
     "citations.forms": 300,
+    "checks.years._ABOUT": 30,
+    "checks.years._PRODUCT": 30,
     "claims": 2_000,
     "claims.framing._BACK": 160,
     "claims.framing._FRONT": 160,
