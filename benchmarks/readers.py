@@ -17,7 +17,7 @@ from stopwatch import Subject
 from streamverify.checks import numerals
 from streamverify.checks.acronyms import in_other_forms
 from streamverify.checks.aligned import Ground, Reader, run_of
-from streamverify.checks.editions import editions, names_edition, telling
+from streamverify.checks.editions import edition, names_edition
 from streamverify.checks.index import SourceIndex
 from streamverify.checks.moved import moved
 from streamverify.checks.names import names
@@ -122,7 +122,7 @@ CALLS: dict[str, Callable[[str], object]] = {
     "checks.supposed.of_some_kind": lambda text: of_some_kind(text, len(text)),
     "checks.supposed.of_some_case": lambda text: of_some_case(text, len(text), len(text)),
     "checks.editions.names_edition": lambda text: names_edition(
-        text, set(), telling(editions(_titled(text)), editions(_PASSAGES[0]))
+        text, set(), edition(_titled(text)), edition(_PASSAGES[0])
     ),
     "checks.subjects.of_another": lambda text: [of_another(_CLAIM, text, text), of_another(text, "", _CLAIM)],
     "checks.quotes.near_miss": lambda text: [near_miss(q, [quoted_words(text)]) for q in quotations(_CLAIM)],

@@ -106,9 +106,3 @@ def alike(text: str, evidence: Sequence[tuple[S, Statement]]) -> tuple[S, Statem
 
 def _words(statement: Statement) -> set[str]:
     return {word for word in statement.content if not word[0].isdigit()} - _FIGURES
-
-
-def _thing(quantity: Quantity) -> frozenset[str]:
-    """What is counted: the noun behind the number, or its dimension."""
-    kinds = frozenset(f"{reading.dimension}#" for reading in quantity.readings if reading.dimension)
-    return kinds | {quantity.noun} if quantity.noun else kinds

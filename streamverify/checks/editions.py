@@ -10,7 +10,6 @@ Before: `versions.py` reads a passage. After: it compares two of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
@@ -88,15 +87,9 @@ def _written(text: str) -> Moment | None:
     return None
 
 
-def editions(passage: Passage) -> tuple[Edition | None, ...]:
-    """What a passage's title tells of its edition."""
-    return (_edition((passage.title or "")[:_LONGEST_NAME]),)
-
-
-def _edition(text: str) -> Edition | None:
-    """What a title tells; None of an empty one."""
-    if not text:
-        return None
+def edition(passage: Passage) -> Edition:
+    """What a passage's title tells of its edition; nothing, without one."""
+    text = (passage.title or "")[:_LONGEST_NAME]
     rank = _RANK.search(text)
     grade = 0 if rank is None else (-1 if rank["old"] or rank["draft"] else 1)
     number = _EDITION.search(text)
@@ -114,31 +107,13 @@ def _numbers(text: str) -> frozenset[tuple[int, ...]]:
     )
 
 
-def newer(ours: Sequence[Edition | None], theirs: Sequence[Edition | None]) -> bool:
-    """Whether one is a later edition of what the other is called, by the first thing that tells."""
-    for our, their in zip(ours, theirs, strict=True):
-        if our and their and our.name == their.name and our.grade != their.grade:
-            return our.grade > their.grade
-    return False
+def newer(ours: Edition, theirs: Edition) -> bool:
+    """Whether one is a later edition of what the other is called."""
+    return ours.name == theirs.name and ours.grade > theirs.grade
 
 
-def telling(ours: Sequence[Edition | None], theirs: Sequence[Edition | None]) -> list[Edition]:
-    """What one tells of its edition that the other does not tell of its own likewise."""
-    return [
-        our if their is None else _own_part(our, their)
-        for our, their in zip(ours, theirs, strict=True)
-        if our is not None
-    ]
-
-
-def _own_part(our: Edition, their: Edition) -> Edition:
-    rank = our.grade[0] if our.grade[0] != their.grade[0] else 0
-    return Edition(our.name, (rank,), our.years - their.years, our.numbers - their.numbers)
-
-
-def names_edition(claim: str, years: AbstractSet[int], found: Sequence[Edition]) -> bool:
-    """Whether a claim says which edition it is on: its number, its year, or that it is a draft."""
-    numbers = _numbers(claim)
-    if any(one.years & years or one.numbers & numbers for one in found):
+def names_edition(claim: str, years: AbstractSet[int], ours: Edition, theirs: Edition) -> bool:
+    """Whether a claim says that it is on this edition and not the other: by number, year, or as a draft."""
+    if (ours.years - theirs.years) & years or (ours.numbers - theirs.numbers) & _numbers(claim):
         return True
-    return any(one.grade[0] < 0 for one in found) and _RANK.search(claim) is not None
+    return ours.grade[0] < 0 and ours.grade[0] != theirs.grade[0] and _RANK.search(claim) is not None

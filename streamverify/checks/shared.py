@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from streamverify.checks.currencies import is_currency
 from streamverify.checks.number_words import MAGNITUDES
 from streamverify.checks.numerals import below_zero, sign_before
 from streamverify.checks.quantity import Edge, Quantity
@@ -111,7 +112,7 @@ def _scale(quantity: Quantity, *, money: bool) -> float:
 
 
 def _is_money(quantity: Quantity) -> bool:
-    return any(len(one.dimension) == 3 and one.dimension.isupper() for one in quantity.readings)
+    return any(is_currency(reading.dimension) for reading in quantity.readings)
 
 
 def _signed(text: str, quantity: Quantity) -> Quantity:

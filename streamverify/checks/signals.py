@@ -108,7 +108,7 @@ class _Check:
             # Money that the sources do not know is not theirs, even where the figure is.
             abroad = self._foreign(quantity)
             if not abroad and self._holds_number(self._near, quantity):
-                days = other_days(quantity, [candidate for _, candidate in self._all.quantities])
+                days = other_days(quantity, (candidate for _, candidate in self._all.quantities))
                 if days is not None and any(candidate is days for candidate in theirs):
                     nowhere, absent_near, units = nowhere + 1, absent_near + 1, units + 1
                     detail = self._contrast(quantity, days)

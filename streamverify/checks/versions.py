@@ -17,7 +17,7 @@ from itertools import permutations
 
 from streamverify._lazy import cached_property
 from streamverify.checks.dates import dates
-from streamverify.checks.editions import Edition, Moment, editions, moment, names_edition, telling
+from streamverify.checks.editions import Edition, Moment, edition, moment, names_edition
 from streamverify.checks.editions import newer as is_newer
 from streamverify.checks.quantities import quantities
 from streamverify.checks.source_text import SourceText
@@ -88,7 +88,7 @@ class Version:
     head: str
     """Title, beginning and end."""
     when: Moment | None
-    editions: tuple[Edition | None, ...]
+    edition: Edition
     """What its title tells of its edition."""
 
     @cached_property
@@ -150,15 +150,15 @@ def read_version(position: int, passage: Passage, read: Callable[[str], SourceTe
     text = passage.text[:LONGEST]
     title = passage.title or ""
     head = " ".join((title[:_HEAD], text[:_HEAD], text[-_TAIL:]))
-    return Version(position, read(text), title[:_HEAD], head, moment(passage), editions(passage))
+    return Version(position, read(text), title[:_HEAD], head, moment(passage), edition(passage))
 
 
 def _supersedes(newer: Version, older: Version) -> bool:
     later = newer.when is not None and older.when is not None and newer.when > older.when
     earlier = newer.when is not None and older.when is not None and newer.when < older.when
     by_date = newer.when is not None and older.when is not None and newer.when != older.when
-    later = later or (not by_date and is_newer(newer.editions, older.editions))
-    earlier = earlier or (not by_date and is_newer(older.editions, newer.editions))
+    later = later or (not by_date and is_newer(newer.edition, older.edition))
+    earlier = earlier or (not by_date and is_newer(older.edition, newer.edition))
     told = (older.ended and not newer.ended) or (newer.begun and not older.begun)
     if earlier or not (later or told):
         return False
@@ -202,9 +202,8 @@ class Versions:
         words = said(claim)
         years = {date.year for date in dates(claim) if date.year is not None}
         for older, newer in self.pairs:
-            own = telling(older.editions, newer.editions)
             of_its_year = older.when is not None and older.when[0] in years
-            if of_its_year or names_edition(claim, years, own):
+            if of_its_year or names_edition(claim, years, older.edition, newer.edition):
                 continue
             if (found := _followed(words, older, newer)) is not None:
                 return Superseded(older.passage, newer.passage, found)
