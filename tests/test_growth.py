@@ -46,6 +46,13 @@ def test_readers_grow_like_their_text(name):
     assert steep([READERS[name]], growth.BRISK) == []
 
 
+def test_no_group_is_repeated_possessively():
+    # Python before 3.11.5 misreads `(?:a|b)*+`; `(?>(?:a|b)*)` says the same and is read right.
+    repeated = re.compile(r"(?<!\\)\)(?:[*+?]|\{[\d,]+\})\+")
+    found = {name: one.pattern for name, one in patterns.patterns().items() if repeated.search(one.pattern)}
+    assert found == {}
+
+
 def test_every_public_function_that_takes_a_text_is_run():
     assert readers.unaccounted() == []
 

@@ -16,7 +16,7 @@ _DIGITS = re.compile(
 _GROUPING = re.compile("[ \u00a0\u2009\u202f'’]")
 _MOST_DIGITS = 40
 """Characters of a numeral above which it is a key or a hash, not a number."""
-_MORE_GROUPS = re.compile(r"(?:[ \u00a0\u2009\u202f'’.,]\d{2,3}(?!\d))*+")
+_MORE_GROUPS = re.compile(r"(?>(?:[ \u00a0\u2009\u202f'’.,]\d{2,3}(?!\d))*)")
 _PREFIXES = frozenset({"mid", "sub", "non", "pre", "post", "early", "late", "under", "over"})
 
 

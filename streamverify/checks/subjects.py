@@ -61,7 +61,7 @@ _SPEAKER = re.compile(
 
 _V = re.compile(r"v\d{1,3}")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b(?![.,]\d)")
-_FIGURE = re.compile(r"\d++(?:[.,]\d++)*+")
+_FIGURE = re.compile(r"\d++(?>(?:[.,]\d++)*)")
 _NUMBERED = re.compile(
     r"\b(?:Room|Unit|Part|Plan|Building|Floor|Level|Tier|Phase|Zone|Line|Route|Lot|House|Flat|Class|Model|Type"
     r"|Section|Chapter|Article|Annex|Group|Team|Site|Gate|Hall)\s(?:\d{1,4}|[A-Z])\b"

@@ -66,7 +66,7 @@ _PAST = re.compile(
     r"|old (?:[\w-]{1,30} ){1,3}(?:was|were|had|cost|took)\b)",
     re.IGNORECASE,
 )
-_FIGURE = re.compile(r"\d++(?:[.,]\d++)*+")
+_FIGURE = re.compile(r"\d++(?>(?:[.,]\d++)*)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ class Named(NamedTuple):
 
 _SOURCE = (
     r"(?P<source>(?:[Ss]ource|[Dd]ocument|[Dd]oc|[Pp]assage|[Rr]esult)s?"
-    r" \d{1,3}(?:(?:, and|,| and| &) \d{1,3}){0,8}+)(?!\d)"
+    r" \d{1,3}(?>(?:(?:, and|,| and| &) \d{1,3}){0,8}))(?!\d)"
 )
 _WORDS = re.compile(_SOURCE)
 _MARKS = r"[\s\W_]{0,24}"

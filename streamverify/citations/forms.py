@@ -36,12 +36,12 @@ class CitationKey:
 # A run of blanks gives none back: nothing that may follow it begins with one.
 _RANGE = r"\^?\d{1,3}(?:\s*[-–—‑−]\s*\^?\d{1,3})?"
 _SEPARATOR = r"\s*+(?:[,;、，&]|\band\b)\s*+"
-_NUMBERS = re.compile(rf"{_RANGE}(?:{_SEPARATOR}{_RANGE})*+")
+_NUMBERS = re.compile(rf"{_RANGE}(?>(?:{_SEPARATOR}{_RANGE})*)")
 _ITEM = re.compile(r"(\^?)(\d{1,3})(?:\s*[-–—‑−]\s*\^?(\d{1,3}))?")
 _LOCATOR = re.compile(
     r"(?:[,:;]?\s*+(?:pp?\.|§+|secs?\.|paras?\.|ch\.|chap\.|lines?)"
     r"|[,:;]\s*+(?:pages?|sections?|paragraphs?|chapters?|slides?))"  # "Landing page 4" may be a title
-    r"\s*+\d+(?:\.\d+)*+(?:\s*+[-–—]\s*+\d+)?\s*+$",
+    r"\s*+\d+(?>(?:\.\d+)*)(?:\s*+[-–—]\s*+\d+)?\s*+$",
     re.IGNORECASE,
 )
 _FRAGMENT = re.compile(
@@ -70,7 +70,7 @@ _SQUARE_WORD_ITEM = re.compile(rf"{_SQUARE_WORD}[ .:#_-]{{0,2}}\d{{1,3}}", re.IG
 _WORD_NUMBERS = re.compile(
     rf"({_SQUARE_WORD}[ .:#]{{1,2}})(\d{{1,3}}(?:{_SEPARATOR}\d{{1,3}})+)", re.IGNORECASE
 )
-_WORD_RANGES = re.compile(rf"({_SQUARE_WORD}(?<=s) )({_RANGE}(?:{_SEPARATOR}{_RANGE})*+)", re.IGNORECASE)
+_WORD_RANGES = re.compile(rf"({_SQUARE_WORD}(?<=s) )({_RANGE}(?>(?:{_SEPARATOR}{_RANGE})*))", re.IGNORECASE)
 """Of several: `Sources 1-3`; a `Document 2-1` is one."""
 _WORD_NAME = re.compile(rf"{_SQUARE_WORD}(?:\s*:\s*|[ #]{{1,2}})(?=\S)", re.IGNORECASE)
 _LETTER_ITEM = re.compile(r"[pPsSdD]\d{1,3}")

@@ -3,10 +3,9 @@
 Before: `sentences/segmenter.py` closed the sentence, its trailing markers included. After: `resolve.py` says
 which passages a marker means, `check.py` whether they support the sentence.
 
-One scan from left to right: at every character that can open a marker the form that opens there is
-read, or the character is passed over. Contents are bounded, so the scan is linear in the text. A
-marker depends on the sentence's text (and on `known`) alone, never on how the stream was cut.
-`docs/reference/citations.md` lists every form and what is deliberately not one.
+One scan from left to right: at every character that can open a marker the form that opens there is read,
+or passed over. Contents are bounded, so the scan is linear. A marker depends on the sentence's text (and
+on `known`) alone, not on how the stream was cut. `docs/reference/citations.md` lists the forms.
 """
 
 from __future__ import annotations
@@ -30,9 +29,11 @@ Read = tuple[tuple[CitationKey, ...], Form]
 _OPENERS = re.compile(r"[\[［(（【<]|[⁰¹²³⁴-⁹]+|\\cite(?=[a-z*\[{])")
 _SQUARE = re.compile(rf"[\[［]([^\[\]［］\n]{{1,{MAX_CONTENT}}}+)[\]］]")
 _ESCAPED = re.compile(r"\[([^\[\]\n\\]{1,60})\\\]")
-_ROUND = re.compile(rf"[(（]((?:[^()（）\n]|\([^()（）\n]{{0,{MAX_CONTENT}}}+\)){{1,{MAX_CONTENT}}}+)[)）]")
+_ROUND = re.compile(
+    rf"[(（]((?>(?:[^()（）\n]|\([^()（）\n]{{0,{MAX_CONTENT}}}+\)){{1,{MAX_CONTENT}}}))[)）]"
+)
 _TARGET = re.compile(
-    r"\(\s*<?([^\s()<>]{1,2000}+(?:\([^\s()<>]{0,200}+\)[^\s()<>]{0,2000}+)?+)>?"
+    r"\(\s*<?([^\s()<>]{1,2000}+(?>(?:\([^\s()<>]{0,200}+\)[^\s()<>]{0,2000}+)?))>?"
     r"(?:\s+\"[^\"\n]{0,200}\")?\s*\)"
 )
 _LATEX = re.compile(r"\\cite[a-z]{0,8}+\*?(?:\[[^\[\]\n]{0,100}+\]){0,2}\{([^{}\n]{1,300}+)\}")

@@ -15,7 +15,7 @@ from pathlib import Path
 from streamverify.errors import InputFileError
 
 # Possessive, so that no cell is gone through twice.
-_CELL = re.compile(r'(?:"(?P<quoted>[^"]*+(?:""[^"]*+)*+)"|(?P<plain>(?!")[^,\n]*+))(?P<end>,|\n|\Z)')
+_CELL = re.compile(r'(?:"(?P<quoted>[^"]*+(?>(?:""[^"]*+)*))"|(?P<plain>(?!")[^,\n]*+))(?P<end>,|\n|\Z)')
 
 
 def csv_rows(text: str, path: Path | str) -> Iterator[tuple[int, Mapping[str, str]]]:
@@ -64,7 +64,7 @@ def _rows(text: str, path: Path | str) -> Iterator[tuple[int, list[str]]]:
 
 def _problem(text: str, place: int) -> str:
     """Why no cell begins here: only one in quotation marks can be wrong."""
-    ended = re.compile(r'"[^"]*+(?:""[^"]*+)*+"').match(text, place)
+    ended = re.compile(r'"[^"]*+(?>(?:""[^"]*+)*)"').match(text, place)
     if ended is None:
         return 'a cell begins with " and none ends it'
     return f"after a cell in quotation marks stands {text[ended.end()]!r} in place of a comma"

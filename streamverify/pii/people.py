@@ -54,7 +54,7 @@ _PERSON = (
     r"apellidos?)"
 )
 _NAMED = re.compile(rf"(?<!\w)(?i:{_PERSON})[*_]{{0,2}} ?:[ \t*_]{{0,4}}\n?[ \t]{{0,4}}(?=[^\W\d_])")
-_WORD = re.compile(r"[^\W\d_](?:[^\W\d_]|['’\u2010\u2011-](?=[^\W\d_])){0,30}+")
+_WORD = re.compile(r"[^\W\d_](?>(?:[^\W\d_]|['’\u2010\u2011-](?=[^\W\d_])){0,30})")
 _INITIAL = re.compile(r"[^\W\d_]\.")
 _PARTICLES = frozenset("von van de del della der den di da dos la le zu zur ten ter bin al y".split())
 _NO_NAMES = frozenset(
@@ -87,7 +87,7 @@ _ES_STREET = re.compile(
     rf"(?: [A-ZÀ-Þ][\w'’-]{{0,25}}){{0,2}},? [0-9]{{1,4}}(?!\w){_TOWN}"
 )
 _WORD_NUMBER = re.compile(
-    rf"(?<![\w-])((?:[^\W\d_]|-){{3,32}}+)(\.?) "
+    rf"(?<![\w-])((?>(?:[^\W\d_]|-){{3,32}}))(\.?) "
     rf"([0-9]{{1,4}}(?: ?[a-z](?!\w))?(?:-[0-9]{{1,4}})?)(?!\w){_TOWN}"
 )
 _FIRST_WORD = re.compile(r"(?<![\w-])[A-ZÄÖÜ][^\W\d_]{3,25} \Z")

@@ -13,7 +13,7 @@ _SAYS = re.compile(rf"(?![{TICKS}])[{EMOJI}]")
 """An emoji that is no item's mark."""
 
 _BLOCK = "(?:p|li|ul|ol|dl|d[dt]|div|tr|td|table|blockquote|h[1-6])"
-_OPENING_TAGS = re.compile(rf"(?:<{_BLOCK}>\s*+)++", re.IGNORECASE)
+_OPENING_TAGS = re.compile(rf"(?>(?:<{_BLOCK}>\s*+)+)", re.IGNORECASE)
 _CLOSING_TAG = re.compile(rf"</{_BLOCK} ?>|<br ?/?>", re.IGNORECASE)
 _LONGEST_TAG = 14
 """Characters of `</blockquote >`."""

@@ -42,7 +42,7 @@ _NUMBER = (
     rf"|[a-d]\.{_BLANK}++(?=[a-z]{{3}}))"
 )
 _UNNUMBERED = re.compile(
-    rf"\s*+(?:(?:>|\#{{1,6}}(?={_BLANK})|(?P<bullet>{_BULLET}))\s*+)*+(?(bullet)(?:\[[ xX]\]{_BLANK}++)?)"
+    rf"\s*+(?>(?:(?:>|\#{{1,6}}(?={_BLANK})|(?P<bullet>{_BULLET}))\s*+)*)(?(bullet)(?:\[[ xX]\]{_BLANK}++)?)"
 )
 _NUMBERED = re.compile(_NUMBER)
 

@@ -72,7 +72,7 @@ class Aligned:
 
 
 INLINE: dict[str, re.Pattern[str]] = {
-    "link": re.compile(r"!?\[([^\[\]\n]*+)\]\((?:[^()\s]++|\([^()]*+\))*+(?:\s++\"[^\"]*+\")?\)"),
+    "link": re.compile(r"!?\[([^\[\]\n]*+)\]\((?>(?:[^()\s]++|\([^()]*+\))*)(?:\s++\"[^\"]*+\")?\)"),
     "code": re.compile(r"`{1,3}([^`\n]+)`{1,3}"),
     "strong em": re.compile(r"\*{3}([^*\n]+)\*{3}"),
     "strong": re.compile(r"\*\*([^*\n]+?)\*\*"),
