@@ -17,11 +17,13 @@ from stopwatch import Subject
 from streamverify.checks import numerals
 from streamverify.checks.acronyms import in_other_forms
 from streamverify.checks.aligned import Ground, Reader, run_of
+from streamverify.checks.denied import denied
 from streamverify.checks.editions import edition, names_edition
+from streamverify.checks.exchanged import exchanged
 from streamverify.checks.index import SourceIndex
 from streamverify.checks.moved import moved
 from streamverify.checks.names import names
-from streamverify.checks.negation import mismatch, statements
+from streamverify.checks.negation import Statement, mismatch, statements
 from streamverify.checks.quotes import near_miss, occurs, quotations
 from streamverify.checks.quotes import plain as quoted_words
 from streamverify.checks.signals import check
@@ -114,6 +116,8 @@ CALLS: dict[str, Callable[[str], object]] = {
     "checks.moved.moved": lambda text: moved(
         _CLAIM, names("Otto Falk built it."), [("p1", one) for one in statements(f"{_CLAIM} {text}")]
     ),
+    "checks.denied.denied": lambda text: denied(text, text),
+    "checks.exchanged.exchanged": lambda text: exchanged(text, Statement(text)),
     "checks.negation.mismatch": lambda text: mismatch(_CLAIM, statements(text)),
     "checks.numerals.step_of": lambda text: numerals.step_of(_numeral(text)),
     "checks.numerals.values_of": lambda text: numerals.values_of(_numeral(text)),
@@ -213,6 +217,7 @@ NOT_READERS: dict[str, str] = {
     "checks.counted.alike": "asks negation.nearest_to for the sentence",
     "checks.counted.other_count": "meets one number, and those of one sentence",
     "checks.former.former": "looks at 240 characters",
+    "checks.exchanged.says": "meets the sentences that share most words with a claim, a few",
     "checks.opposites.clashes": "compares the words of two sentences, as negation.mismatch asks",
     "checks.opposites.phrases": "meets the words of one sentence, as negation.mismatch reads it",
     "checks.clock_times.behind_date": "is asked by dates for what it found",

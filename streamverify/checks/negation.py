@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from streamverify._lazy import cached_property
+from streamverify.checks.denied import denied
 from streamverify.checks.opposites import OPPOSITE_OF, clashes, phrases
 from streamverify.text.caseless import Caseless
 from streamverify.text.sentence_ends import SENTENCE_END
@@ -76,8 +77,13 @@ class Statement:
     text: str
 
     @cached_property
+    def blanked(self) -> str:
+        """The text with blanks in the place of negations that negate no statement."""
+        return _IDIOMS.blanked(self.text)
+
+    @cached_property
     def _words(self) -> list[str]:
-        return tokens(_IDIOMS.blanked(self.text))
+        return tokens(self.blanked)
 
     @cached_property
     def stems(self) -> tuple[str, ...]:
@@ -139,6 +145,8 @@ class Mismatch:
     """Share of the claim's content words that the evidence sentence holds, 0-1."""
     opposite: bool
     """The evidence has the opposite of this word; else only one of the two is negated."""
+    denied: bool
+    """This very word is negated in one of the two, of the same thing."""
 
 
 def statements(text: str) -> list[Statement]:
@@ -156,8 +164,8 @@ def mismatch(claim: str, evidence: Sequence[Statement]) -> Mismatch | None:
     """Where the claim and the evidence sentence nearest to it disagree, if they do.
 
     Returns:
-        None when no sentence holds `LEAST_SHARED` of the claim's content words, when the nearest one
-        agrees with it, or when either restricts in a way that is not read here.
+        None when no sentence holds `LEAST_SHARED` of the claim's content words or denies its verb, when the
+        nearest one agrees with it, or when either restricts in a way that is not read here.
     """
     own = Statement(claim)
     found_at = nearest_to(own, evidence)
@@ -168,18 +176,20 @@ def mismatch(claim: str, evidence: Sequence[Statement]) -> Mismatch | None:
     common = content & nearest.content
     shared = len(common) / max(len(content), 1)
     least = _LEAST_WORDS if len(nearest.content) > _FEW else 2
-    if shared < LEAST_SHARED or len(common) < least:
-        return None
-    place = _opposed(own, nearest, common)
+    verb = denied(own.blanked, nearest.blanked)
+    alike = shared >= LEAST_SHARED and len(common) >= least
+    place = _opposed(own, nearest, common) if alike else None
     opposite = place is not None
-    if place is None and not own.apart(nearest) and not own.restricted and not nearest.restricted:
+    if place is None:
+        place = verb
+    if place is None and alike and not own.apart(nearest) and not own.restricted and not nearest.restricted:
         place = _negated(own, nearest, common)
     if place is None:
         return None
-    found = list(WORD.finditer(_IDIOMS.blanked(claim)))
+    found = list(WORD.finditer(own.blanked))
     if place >= len(found):  # folding split a word in two (½): its place is lost
         return None
-    return Mismatch(*found[place].span(), nearest, shared, opposite)
+    return Mismatch(*found[place].span(), nearest, shared, opposite, verb is not None and not opposite)
 
 
 def _negated(own: Statement, theirs: Statement, common: frozenset[str]) -> int | None:

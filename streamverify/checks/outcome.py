@@ -52,6 +52,12 @@ class Signals:
     """Share of the quotations that no source holds."""
     negation_mismatch: float = 0.0
     """Share of words in common with the evidence sentence where only one of the two is negated; else 0."""
+    exchanged: float = 0.0
+    """Share of the claim's content words that a sentence has which says another number, day or name between
+    the same two words (see `exchanged.py`); else 0."""
+    verb_denied: float = 0.0
+    """1 when the claim says of a thing what that sentence denies of it with the same verb, or the other way
+    round (see `denied.py`)."""
     opposite: float = 0.0
     """By how much more than half the claim's words are those of an evidence sentence that has the opposite of
     one of them beside the same words, 1 where all are; else 0."""

@@ -6,7 +6,9 @@ says what was seen; none of them is a verdict.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cache
 
 from streamverify.checks import coverage
@@ -21,18 +23,17 @@ from streamverify.checks.counted import alike, other_count, other_days
 from streamverify.checks.currencies import foreign
 from streamverify.checks.dates import Date, DateKind, dates, same, spans
 from streamverify.checks.derived import derivable, reachable
+from streamverify.checks.exchanged import Exchange
 from streamverify.checks.former import former, of_then
 from streamverify.checks.index import ALIGNED_WHOLE, Near, SourceIndex, SourceView
-from streamverify.checks.moved import CLEAR as MOVED
-from streamverify.checks.moved import moved
 from streamverify.checks.names import Name, missing, names
-from streamverify.checks.negation import mismatch
-from streamverify.checks.numbers import allowances, rival
+from streamverify.checks.nearest import Nearest
+from streamverify.checks.numbers import allowances, as_good, rival
 from streamverify.checks.outcome import Checked, Signals
 from streamverify.checks.phones import listed, phones
 from streamverify.checks.places import PlacedNumber, date_places, number_places
 from streamverify.checks.quantities import quantities
-from streamverify.checks.quantity import Quantity
+from streamverify.checks.quantity import Hedge, Quantity
 from streamverify.checks.quotes import near_miss, occurs, quotations
 from streamverify.checks.replaced import closest, other_unit
 from streamverify.checks.scales import scaled
@@ -43,6 +44,7 @@ from streamverify.checks.years import stray
 from streamverify.scorers.protocol import Claim
 from streamverify.types import FindingKind, Span
 
+_FIGURES = re.compile(r"\w++(?:[.,]\w++){0,6}")
 _LOOKED_UP = 12
 """Values of a claim that are nowhere and whose place is looked for: each costs what the claim is long."""
 READ_CLOSELY = 200_000
@@ -79,6 +81,7 @@ class _Check:
         self._given: dict[tuple[int, str], bool] = {}
         """Which of its numbers follow from the sources' others, by view and text."""
         self._nowhere: list[Quantity | Date] = []  # no source holds or gives them
+        self._held: Sequence[Name] = ()  # names that some source holds
 
     def run(self) -> Checked:
         found_dates = [date for date in dates(self._text) if self._told.own(date.start, date.end)]
@@ -92,7 +95,7 @@ class _Check:
         signals |= self._aligned(numbers, found_dates)
         signals |= self._names()
         signals |= self._quotes()
-        signals |= self._negation()
+        signals |= self._nearest()
         closely = self._near.size <= READ_CLOSELY
         signals |= coverage.wording(self._text, self._near, self._all, closely=closely)
         signals |= self._versions()
@@ -328,20 +331,8 @@ class _Check:
                     FindingKind.NAME_NOT_FOUND, start, end, f"{self._text[start:end]} is in no passage"
                 )
         told = (*found, *dialled)
-        shares = {"name_missing": _share(nowhere, told), "name_missing_near": _share(absent_near, told)}
-        return shares | self._moved(held)
-
-    def _moved(self, held: Sequence[Name]) -> dict[str, float]:
-        if self._near.size > READ_CLOSELY:
-            return {}
-        place = moved(self._text, held, self._near.statements)
-        if place is None:
-            return {}
-        if place.share >= MOVED and not place.pronoun:
-            source = next(one for one, sentence in self._near.statements if sentence is place.statement)
-            detail = f"{place.name.text} here, {place.other} in {self._index.name(source.passage)}"
-            self._told.find(FindingKind.NAME_NOT_FOUND, place.name.start, place.name.end, detail)
-        return {"name_moved": place.weight}
+        self._held = held
+        return {"name_missing": _share(nowhere, told), "name_missing_near": _share(absent_near, told)}
 
     def _opens(self, name: Name) -> bool:
         """Whether the name is only the first word of a list item that its lead-in was put before."""
@@ -367,20 +358,30 @@ class _Check:
             self._told.find(FindingKind.QUOTE_MISMATCH, quotation.start, quotation.end, detail)
         return {"quote_missing": _share(lost, found)}
 
-    def _negation(self) -> dict[str, float]:
+    def _nearest(self) -> dict[str, float]:
+        """What the one sentence that shares most words with the claim has otherwise."""
         if self._near.size > READ_CLOSELY:
             return {}
-        turned = mismatch(self._text, [sentence for _, sentence in self._near.statements])
-        if turned is None or not self._told.own(turned.start, turned.end):
-            return {}
-        if not turned.opposite and any(map(self._left_out, dates(self._text))):
-            return {}
-        source = next(source for source, sentence in self._near.statements if sentence is turned.theirs)
-        detail = f"{self._index.name(source.passage)}: {on_one_line(turned.theirs.text)}"
-        self._told.find(FindingKind.NEGATION_MISMATCH, turned.start, turned.end, detail)
-        if turned.opposite:
-            return {"opposite": max(2 * turned.shared - 1, 0.0)}
-        return {"negation_mismatch": turned.shared}
+        nearest = Nearest(self._text, self._index, self._near, self._told)
+        negated = nearest.negation(left_out=lambda: any(map(self._left_out, dates(self._text))))
+        return nearest.moved(self._held) | negated | nearest.exchanged(follows=self._follows)
+
+    def _follows(self, found: Exchange, sentence: str) -> bool:
+        """Whether a number in the place of another is the same, worked out, or tells which case is meant."""
+        numbers = quantities(self._text)
+        own = [one for one in numbers if one.start < found.end and found.start < one.end]
+        theirs = [] if found.text in _FIGURES.findall(sentence) else quantities(sentence)
+        others = [one for one in numbers if one not in own]
+        if any(one.start <= found.start < one.end for one in self._dialled):
+            return True
+        if former(sentence, found.there.start, found.there.end) and not of_then(self._text):
+            return True
+        return any(
+            conditional(self._text, one.start)
+            or any(as_good(other, allowances(replace(one, hedge=Hedge.NONE))) for other in theirs)
+            or not (self._holds_number(self._all, one) or not self._derivable(one, self._all, others, []))
+            for one in own
+        )
 
     def _versions(self) -> dict[str, float]:
         followed = self._index.versions.followed(self._text)

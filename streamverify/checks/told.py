@@ -46,6 +46,11 @@ class Told:
             start, end = min(own), max(own) + 1
         self._findings.append(Finding(kind=kind, start=start, end=end, detail=detail))
 
+    def at(self, start: int, end: int) -> bool:
+        """Whether something has been told of a range of the claim, or of a part of it."""
+        offsets = self._claim.offsets[start:end] if self._claim.offsets else range(start, end)
+        return any(one.start <= offset < one.end for one in self._findings for offset in offsets)
+
     def instead(self, value: Quantity | Date, other: Quantity | Date | Place, source: Source) -> str:
         """What a finding says of a value in whose place a source has another; the place is kept."""
         if source.offset >= 0:

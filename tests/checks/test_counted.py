@@ -25,7 +25,7 @@ def test_a_small_count_in_nearly_the_same_words_is_told_where_it_is_another(one,
     text, claim = (f"The plan of Ulm allows {count} {thing} a patient." for count in (one, other))
     expected = [] if one == other else [f"{other} here, {one} in passage p0"]
     assert details(claim, text) == expected
-    assert details(claim, text, f"Elsewhere {other} {thing} are usual.") == []
+    assert details(claim, text, f"Elsewhere {other} {thing} are usual.") == expected
 
 
 @pytest.mark.parametrize(
