@@ -45,14 +45,23 @@ _PASSED_OVER = STOP_WORDS | frozenset(
     """)
 )
 """Words between a negation and what it negates."""
-_QUANTIFIERS = frozenset(listed("none all both half every each any some most other others another elsewhere"))
+_PLACING = frozenset(listed("after before over under until during above below outside within on off"))
+_QUANTIFIERS = frozenset(
+    listed("""
+    none all both half every each any some most other others another elsewhere
+    first second third fourth fifth last next
+    monday tuesday wednesday thursday friday saturday sunday weekdays weekends
+    january february march april june july august september october november december
+    """)
+)
 _TURNING = re.compile(
     r"(?:unable|refus\w*|fail\w*|lack\w*|exempt\w*|free|prevent\w*|from|too|without|only|except\w*|instead"
     r"|rather|mistake|mere\w*|hardly|rarely|no|none|nothing|nobody|would|yet|default|far|un\w{5,})"
 )
-"""Words that turn or narrow a clause without the negations above."""
+"""Words that turn or narrow a clause without the negations above; both clauses have them, or neither."""
 _ELSEWHERE = re.compile(
-    r"\b(?:nor|neither|(?:but|and) not?|way (?:round|around)|vice versa)\b|n['’]t[,;.]", re.IGNORECASE
+    r"\b(?:nor|neither|(?:but|and) not?|way (?:round|around)|vice versa|not true|myth)\b|n['’]t[,;.]",
+    re.IGNORECASE,
 )
 """What says the opposite of a clause in few words, behind it or before."""
 
@@ -71,6 +80,12 @@ class _Clause:
         return [root for word, root in pairs if word not in STOP_WORDS and len(word) > 1]
 
     @property
+    def limits(self) -> frozenset[str]:
+        """Stems that carry content, or tell when and where."""
+        pairs = zip(self.words, self.stems, strict=True)
+        return frozenset(r for w, r in pairs if w in _PLACING or (w not in STOP_WORDS and len(w) > 1))
+
+    @property
     def figures(self) -> frozenset[str]:
         return frozenset(word for word in self.words if _counts(word))
 
@@ -79,8 +94,8 @@ class _Clause:
         return [place for place, word in enumerate(self.words) if _negates(word)]
 
     @property
-    def turned(self) -> bool:
-        return any(_TURNING.fullmatch(word) for word in self.words)
+    def turning(self) -> frozenset[str]:
+        return frozenset(word for word in self.words if _TURNING.fullmatch(word))
 
 
 def denied(claim: str, evidence: str) -> int | None:
@@ -98,7 +113,7 @@ def denied(claim: str, evidence: str) -> int | None:
         return None
     ours, theirs = _clauses(claim), _clauses(evidence)
     for mine, place, other, at in _pairs(ours, theirs):
-        if not _same(mine, place, other, at, theirs):
+        if not _same(mine, place, other, at, theirs) or _apart(mine, other, ours, theirs):
             continue
         if _holds_condition(ours, mine, theirs) and _holds_condition(theirs, other, ours):
             return mine.first + (mine.negations or [place])[0]
@@ -113,7 +128,7 @@ def _pairs(ours: Sequence[_Clause], theirs: Sequence[_Clause]) -> Iterator[tuple
             if place is None:
                 continue
             for other in others:
-                if other.led in _CONDITIONS or other.negations or other.turned:
+                if other.led in _CONDITIONS or other.negations or other.turning != one.turning:
                     continue
                 if one.stems[place] in other.stems:
                     at = other.stems.index(one.stems[place])
@@ -134,6 +149,12 @@ def _same(mine: _Clause, place: int, other: _Clause, at: int, theirs: Sequence[_
     )
 
 
+def _apart(mine: _Clause, other: _Clause, ours: Sequence[_Clause], theirs: Sequence[_Clause]) -> bool:
+    """Whether each clause has a word that the other sentence lacks: "on weekends" and "on weekdays"."""
+    own, held = ({root for clause in clauses for root in clause.stems} for clauses in (ours, theirs))
+    return bool(mine.limits - held) and bool(other.limits - own)
+
+
 def _holds_condition(clauses: Sequence[_Clause], one: _Clause, others: Sequence[_Clause]) -> bool:
     """Whether the other sentence holds the condition that stands behind a clause, if one does."""
     following = clauses.index(one) + 1
@@ -149,7 +170,7 @@ def _holds_condition(clauses: Sequence[_Clause], one: _Clause, others: Sequence[
 def _negated(clause: _Clause) -> int | None:
     """Where the word that the clause's only negation negates stands."""
     cues = clause.negations
-    if len(cues) != 1 or clause.led in _CONDITIONS or clause.turned:
+    if len(cues) != 1 or clause.led in _CONDITIONS:
         return None
     for place in range(cues[0] + 1, min(cues[0] + _REACH, len(clause.words))):
         word = clause.words[place]

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from streamverify._lazy import cached_property
 from streamverify.checks.negation import Statement
 from streamverify.checks.number_words import CARDINALS
-from streamverify.text.words import STOP_WORDS, WORD, fold, listed, stem, strip_possessive
+from streamverify.text.words import STOP_WORDS, WORD, fold, listed, stem, stems_of, strip_possessive, tokens
 from streamverify.types import Span
 
 CLEAR = 0.75
@@ -48,7 +48,16 @@ _KINDS = {
     **{form: ("unit", word) for word in _UNITS for form in (word, f"{word}s")},
     "seconds": ("unit", "second"),
 }
-_ENDS = re.compile(r"\W*(?:$|[,;.)])")
+_ENDS = re.compile(r"\W{0,3}(?:$|[,;.)])")
+_CLAUSE = re.compile(r"[,;:]\s|\b(?:and|but)\b", re.IGNORECASE)
+_UP_TO = frozenset(listed("to and or until"))
+_TITLES = frozenset(
+    listed("""
+    mr mrs ms miss dr prof professor sir lady lord king queen prince princess duke pope bishop father judge
+    justice president chancellor minister senator governor mayor councillor secretary ambassador general
+    colonel captain officer director chair chairman chairwoman manager coach
+    """)
+)
 _PARTED = re.compile(r"[.,'’](?=\d{3}(?!\d))")
 """What parts thousands: 1.560 is read as 1560, and so is 1560."""
 _HEDGES = frozenset(listed("about around roughly approximately nearly almost over some circa"))
@@ -136,8 +145,8 @@ def exchanged(text: str, nearest: Statement) -> Exchange | None:
     own = Statement(text)
     common = len(own.content & nearest.content)
     share, whole = (common / max(len(one.content), 1) for one in (own, nearest))
-    if share < (LEAST if whole >= OF_ITS_OWN else CLEAR):
-        return None
+    if share < (LEAST if whole >= OF_ITS_OWN else CLEAR) or (len(own.cues) + len(nearest.cues)) % 2:
+        return None  # "not in version 4" is no other version of "since version 5"
     ours, theirs = Pieces(text), Pieces(nearest.text)
     for place, piece in enumerate(ours.all):
         before = ours.all[place - 1].stem if place else ""
@@ -149,7 +158,7 @@ def exchanged(text: str, nearest: Statement) -> Exchange | None:
         if piece.kind == "unit" and ours.all[place - 1].kind != "number":
             continue
         rival = _between(piece, before, after, theirs) or _behind(place, ours, theirs)
-        if rival is not None:
+        if rival is not None and not _alike(piece, rival, theirs):
             return Exchange(
                 piece.start,
                 piece.end,
@@ -162,9 +171,48 @@ def exchanged(text: str, nearest: Statement) -> Exchange | None:
     return None
 
 
+def _alike(piece: _Piece, rival: _Piece, theirs: Pieces) -> bool:
+    """Whether the two do not exclude each other: a title and a name, a value within a range."""
+    if piece.kind == "name":
+        common = any(one.text == piece.text.lower() for one in theirs.all)
+        return common or not _TITLES.isdisjoint((fold(piece.text), fold(rival.text)))
+    return piece.kind == "number" and _within(piece, rival, theirs)
+
+
+def _within(piece: _Piece, rival: _Piece, theirs: Pieces) -> bool:
+    """Whether a number lies between the rival and another one that it is joined to: 4 of "3 to 5"."""
+    place = theirs.all.index(rival)
+    for step in (-1, 1):
+        linked = theirs.all[max(place + step, 0) : max(place + step, 0) + 1]
+        far = step * 2 if linked and fold(linked[0].text) in _UP_TO else step
+        other = theirs.all[place + far] if 0 <= place + far < len(theirs.all) else rival
+        if other.kind == "number" and other is not rival:
+            values = [_number(one.value) for one in (rival, piece, other)]
+            if None not in values and sorted(values, key=float)[1] == values[1]:  # type: ignore[arg-type]
+                return True
+    return False
+
+
+def _number(value: str) -> float | None:
+    return float(value) if value.replace(".", "", 1).isdecimal() else None
+
+
+def in_another_clause(text: str, nearest: str, found: Exchange) -> bool:
+    """Whether the evidence has the claim's value in a clause that fits it better: ", Team is $29"."""
+    own = Statement(text).content - set(stems_of(tokens(found.text)))
+    ends = [*(stop.start() for stop in _CLAUSE.finditer(nearest)), len(nearest)]
+    clauses = [nearest[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+    held = next(clause for clause, end in zip(clauses, ends, strict=True) if found.there.start < end)
+    theirs = Statement(held).content
+    return any(
+        clause is not held and says(clause, found) and (own - theirs) & Statement(clause).content
+        for clause in clauses
+    )
+
+
 def says(text: str, found: Exchange) -> bool:
     """Whether a sentence has the value that a claim has in the place of another, wherever it has it."""
-    return any((one.kind, one.text) == (found.kind, found.text) for one in Pieces(text).all)
+    return any(one.text == found.text for one in Pieces(text).all)
 
 
 def _between(piece: _Piece, before: str, after: str, theirs: Pieces) -> _Piece | None:

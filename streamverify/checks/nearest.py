@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from streamverify.checks.exchanged import Exchange, exchanged, says
+from streamverify.checks.exchanged import Exchange, exchanged, in_another_clause, says
 from streamverify.checks.index import SourceIndex, SourceView
 from streamverify.checks.moved import CLEAR, moved
 from streamverify.checks.names import Name
 from streamverify.checks.negation import Statement, mismatch, nearest_to
+from streamverify.checks.same_times import same_time
 from streamverify.checks.told import Told, on_one_line
+from streamverify.text.words import listed, stems_of
 from streamverify.types import FindingKind
 
 _KINDS = {
@@ -26,8 +28,16 @@ _KINDS = {
 }
 
 
-_SEVERAL = 20
-"""Sentences as near as the nearest that are looked at."""
+_LIMITS = frozenset(stems_of(listed("after before over under until during above below outside within")))
+"""Words that carry grammar elsewhere and tell what is meant here."""
+_PRONOUNS = frozenset(stems_of(listed("it they this these that")))
+_FEW = 3
+"""Content words of a sentence that leaves out what it is about: "The Pro lasts 18"."""
+
+
+def _elliptic(statement: Statement) -> bool:
+    """Whether a sentence leaves to the one before what it is about."""
+    return len(statement.content) <= _FEW or not _PRONOUNS.isdisjoint(statement.stems)
 
 
 class Nearest:
@@ -78,19 +88,34 @@ class Nearest:
         place = nearest_to(own, sentences)
         if place is None:
             return {}
-        nearest, shared = sentences[place], own.content & sentences[place].content
+        nearest = sentences[place]
         found = exchanged(self._text, nearest)
         if found is None or not self._told.own(found.start, found.end):
             return {}
-        others = [one for one in sentences[place + 1 :] if len(own.content & one.content) == len(shared)]
-        if any(says(one.text, found) for one in others[:_SEVERAL]):
-            return {}  # another sentence is as near and has the claim's own value
+        if in_another_clause(self._text, nearest.text, found) or self._elsewhere(found, own, place):
+            return {}
+        if same_time(self._text, found, nearest.text):
+            return {}
         if follows(found, nearest.text):
             return {}
         if not self._told.at(found.start, found.end):
             detail = f"{found.text} here, {found.other} in {self._holder(nearest)}"
             self._told.find(_KINDS[found.kind], found.start, found.end, detail)
         return {"exchanged": found.share}
+
+    def _elsewhere(self, found: Exchange, own: Statement, place: int) -> bool:
+        """Whether a sentence that is as near has the claim's value, or the next one, with words of the claim.
+
+        "The notice is one month in probation. After it, three months."
+        """
+        sentences = self._sentences
+        nearest = sentences[place]
+        shared = len(own.content & nearest.content)
+        wanted = (own.content | _LIMITS.intersection(own.stems)) - {*nearest.stems}
+        beside = [*sentences[max(place - 1, 0) : place], *sentences[place + 1 : place + 2]]
+        near = [one for one in sentences if one is not nearest and len(own.content & one.content) == shared]
+        near += [one for one in beside if _elliptic(one) and not wanted.isdisjoint(one.stems)]
+        return any(says(one.text, found) for one in near)
 
     @property
     def _sentences(self) -> list[Statement]:

@@ -374,6 +374,8 @@ class _Check:
         others = [one for one in numbers if one not in own]
         if any(one.start <= found.start < one.end for one in self._dialled):
             return True
+        if ":" in found.text:
+            return False  # a time of day is no sum
         if former(sentence, found.there.start, found.there.end) and not of_then(self._text):
             return True
         return any(

@@ -52,12 +52,20 @@ def test_any_text_is_read(claim, evidence):
         # Said without a negation.
         ("The supplier is unable to deliver the parts.", "The supplier cannot deliver the parts."),
         ("Owners of assistance dogs are exempt: they pay no fee.", "Owners of dogs do not pay the fee."),
+        ("Bikes can be taken on weekends.", "Bikes cannot be taken on weekdays."),
+        ("The council approved the second plan.", "The council did not approve the first plan."),
+        ("It is not true that employees pay for parking.", "The employees pay for parking."),
         # Not what is negated.
         ("The bus leaves at noon.", "The bus that does not stop here leaves at noon."),
     ],
 )
 def test_what_a_sentence_says_in_another_way_is_not_told(claim, evidence):
     assert denied(claim, evidence) is None
+
+
+def test_words_that_both_clauses_have_turn_neither():
+    claim = "The insurance covers theft from an unlocked car."
+    assert denied(claim, "The insurance does not cover theft from an unlocked car.") is not None
 
 
 def test_it_is_told_and_weighs():

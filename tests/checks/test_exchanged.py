@@ -94,6 +94,38 @@ def test_it_weighs_unless_it_follows_from_other_values():
     assert not signals("A host who lets for no more than 15 nights in a year owes no levy.", nights).exchanged
 
 
+@pytest.mark.parametrize(
+    ("claim", "text"),
+    [
+        # A time of day in another form.
+        (
+            "The shop at the harbour closes at 7 p.m. on Fridays.",
+            "The shop at the harbour closes at 19:00 on Fridays.",
+        ),
+        ("The first bus to Ulm leaves at 9.15.", "The first bus to Ulm leaves at 09:15."),
+        ("The hall closes at seven in the evening.", "The hall closes at 19:00 in the evening."),
+        # Of another version, another member of the sentence, another sentence.
+        ("Version 4 does not support Windows.", "The tool supports Windows since version 5."),
+        ("The Team tier is $29 per month.", "The Basic tier is $9 per month, Team is $29 per seat."),
+        (
+            "The notice period after probation is three months.",
+            "The notice period is one month in probation. After it, three months.",
+        ),
+        # A title, and what lies within a range.
+        ("The talks were led by Chancellor Merkel in Bonn.", "The talks were led by Angela Merkel in Bonn."),
+        ("Delivery of a parcel may take 4 days.", "Delivery of a parcel may take 3 to 5 days."),
+    ],
+)
+def test_what_may_be_right_does_not_weigh(claim, text):
+    assert signals(claim, text).exchanged == 0
+
+
+def test_another_time_of_day_weighs():
+    for time in ("8 p.m.", "20:00", "19:30"):
+        claim = f"The shop at the harbour closes at {time} on Fridays."
+        assert signals(claim, "The shop at the harbour closes at 19:00 on Fridays.").exchanged, time
+
+
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_any_text_is_read(claim, evidence):
     found = exchanged(claim, Statement(evidence))

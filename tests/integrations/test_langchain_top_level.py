@@ -98,7 +98,7 @@ async def test_the_context_in_a_prompt_is_no_question(shown):
     """Else the number of one passage would pass for what another says."""
     documents = [Document("The mill has 2 wheels."), Document("The yard has 35 trees.\nIt's old.")]
     asked = [HumanMessage(f"{shown(documents)}\n\nHow many wheels?")]
-    options = {"said": "The mill has 35 wheels.", "passages": documents}
+    options = {"said": "At the mill there are 35 wheels.", "passages": documents}
     assert await findings([HumanMessage("How many wheels?")], **options) == ["number_mismatch"]
     assert await findings(asked, **options) == ["number_mismatch"]
     report = await verifier().check(options["said"], documents, question=asked[0].text)
