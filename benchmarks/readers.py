@@ -217,7 +217,6 @@ NOT_READERS: dict[str, str] = {
     "checks.counted.alike": "asks negation.nearest_to for the sentence",
     "checks.counted.other_count": "meets one number, and those of one sentence",
     "checks.former.former": "looks at 240 characters",
-    "checks.exchanged.in_another_clause": "meets a claim and a sentence that exchanged has read",
     "checks.same_times.same_time": "meets a claim and a sentence that exchanged has read",
     "checks.exchanged.says": "meets the sentences that share most words with a claim, a few",
     "checks.opposites.clashes": "compares the words of two sentences, as negation.mismatch asks",

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from streamverify._lazy import cached_property
 from streamverify.checks.negation import Statement
 from streamverify.checks.number_words import CARDINALS
-from streamverify.text.words import STOP_WORDS, WORD, fold, listed, stem, stems_of, strip_possessive, tokens
+from streamverify.text.words import STOP_WORDS, WORD, fold, listed, stem, strip_possessive
 from streamverify.types import Span
 
 CLEAR = 0.75
@@ -49,7 +49,6 @@ _KINDS = {
     "seconds": ("unit", "second"),
 }
 _ENDS = re.compile(r"\W{0,3}(?:$|[,;.)])")
-_CLAUSE = re.compile(r"[,;:]\s|\b(?:and|but)\b", re.IGNORECASE)
 _UP_TO = frozenset(listed("to and or until"))
 _TITLES = frozenset(
     listed("""
@@ -195,19 +194,6 @@ def _within(piece: _Piece, rival: _Piece, theirs: Pieces) -> bool:
 
 def _number(value: str) -> float | None:
     return float(value) if value.replace(".", "", 1).isdecimal() else None
-
-
-def in_another_clause(text: str, nearest: str, found: Exchange) -> bool:
-    """Whether the evidence has the claim's value in a clause that fits it better: ", Team is $29"."""
-    own = Statement(text).content - set(stems_of(tokens(found.text)))
-    ends = [*(stop.start() for stop in _CLAUSE.finditer(nearest)), len(nearest)]
-    clauses = [nearest[start:end] for start, end in zip([0, *ends], ends, strict=False)]
-    held = next(clause for clause, end in zip(clauses, ends, strict=True) if found.there.start < end)
-    theirs = Statement(held).content
-    return any(
-        clause is not held and says(clause, found) and (own - theirs) & Statement(clause).content
-        for clause in clauses
-    )
 
 
 def says(text: str, found: Exchange) -> bool:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from streamverify.checks.exchanged import Exchange, exchanged, in_another_clause, says
+from streamverify.checks.exchanged import Exchange, exchanged, says
 from streamverify.checks.index import SourceIndex, SourceView
 from streamverify.checks.moved import CLEAR, moved
 from streamverify.checks.names import Name
 from streamverify.checks.negation import Statement, mismatch, nearest_to
 from streamverify.checks.same_times import same_time
 from streamverify.checks.told import Told, on_one_line
-from streamverify.text.words import listed, stems_of
 from streamverify.types import FindingKind
 
 _KINDS = {
@@ -26,18 +25,6 @@ _KINDS = {
     "month": FindingKind.DATE_MISMATCH,
     "name": FindingKind.NAME_NOT_FOUND,
 }
-
-
-_LIMITS = frozenset(stems_of(listed("after before over under until during above below outside within")))
-"""Words that carry grammar elsewhere and tell what is meant here."""
-_PRONOUNS = frozenset(stems_of(listed("it they this these that")))
-_FEW = 3
-"""Content words of a sentence that leaves out what it is about: "The Pro lasts 18"."""
-
-
-def _elliptic(statement: Statement) -> bool:
-    """Whether a sentence leaves to the one before what it is about."""
-    return len(statement.content) <= _FEW or not _PRONOUNS.isdisjoint(statement.stems)
 
 
 class Nearest:
@@ -92,7 +79,7 @@ class Nearest:
         found = exchanged(self._text, nearest)
         if found is None or not self._told.own(found.start, found.end):
             return {}
-        if in_another_clause(self._text, nearest.text, found) or self._elsewhere(found, own, place):
+        if self._as_near(found, own, nearest):
             return {}
         if same_time(self._text, found, nearest.text):
             return {}
@@ -103,19 +90,11 @@ class Nearest:
             self._told.find(_KINDS[found.kind], found.start, found.end, detail)
         return {"exchanged": found.share}
 
-    def _elsewhere(self, found: Exchange, own: Statement, place: int) -> bool:
-        """Whether a sentence that is as near has the claim's value, or the next one, with words of the claim.
-
-        "The notice is one month in probation. After it, three months."
-        """
-        sentences = self._sentences
-        nearest = sentences[place]
+    def _as_near(self, found: Exchange, own: Statement, nearest: Statement) -> bool:
+        """Whether another sentence shares as many words with the claim, and has its value."""
         shared = len(own.content & nearest.content)
-        wanted = (own.content | _LIMITS.intersection(own.stems)) - {*nearest.stems}
-        beside = [*sentences[max(place - 1, 0) : place], *sentences[place + 1 : place + 2]]
-        near = [one for one in sentences if one is not nearest and len(own.content & one.content) == shared]
-        near += [one for one in beside if _elliptic(one) and not wanted.isdisjoint(one.stems)]
-        return any(says(one.text, found) for one in near)
+        others = [one for one in self._sentences if one is not nearest]
+        return any(len(own.content & one.content) == shared and says(one.text, found) for one in others)
 
     @property
     def _sentences(self) -> list[Statement]:

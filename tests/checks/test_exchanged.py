@@ -104,13 +104,8 @@ def test_it_weighs_unless_it_follows_from_other_values():
         ),
         ("The first bus to Ulm leaves at 9.15.", "The first bus to Ulm leaves at 09:15."),
         ("The hall closes at seven in the evening.", "The hall closes at 19:00 in the evening."),
-        # Of another version, another member of the sentence, another sentence.
+        # Of another version.
         ("Version 4 does not support Windows.", "The tool supports Windows since version 5."),
-        ("The Team tier is $29 per month.", "The Basic tier is $9 per month, Team is $29 per seat."),
-        (
-            "The notice period after probation is three months.",
-            "The notice period is one month in probation. After it, three months.",
-        ),
         # A title, and what lies within a range.
         ("The talks were led by Chancellor Merkel in Bonn.", "The talks were led by Angela Merkel in Bonn."),
         ("Delivery of a parcel may take 4 days.", "Delivery of a parcel may take 3 to 5 days."),
