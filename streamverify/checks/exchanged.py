@@ -14,7 +14,9 @@ from typing import NamedTuple
 
 from streamverify._lazy import cached_property
 from streamverify.checks.negation import Statement
-from streamverify.checks.number_words import CARDINALS
+from streamverify.checks.number_words import CARDINALS, ORDINALS
+from streamverify.checks.numerals import values_of
+from streamverify.checks.weekdays import DAYS
 from streamverify.text.words import STOP_WORDS, WORD, fold, listed, stem, strip_possessive
 from streamverify.types import Span
 
@@ -34,8 +36,6 @@ _BACK = 3
 """Words before a number among which one must carry content."""
 
 _PIECE = re.compile(rf"\d{{1,20}}(?:[.,:/'’]\d{{1,20}}){{0,6}}|{WORD.pattern}")
-_ORDINALS = listed("first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth")
-_WEEKDAYS = listed("monday tuesday wednesday thursday friday saturday sunday")
 _MONTHS = listed("january february march april may june july august september october november december")
 _UNITS = listed("""
     minute hour day week month year metre centimetre millimetre kilometre mile gram kilogram tonne litre
@@ -43,13 +43,14 @@ _UNITS = listed("""
 """)
 _KINDS = {
     **{word: ("number", str(value)) for value, word in enumerate(CARDINALS)},
-    **{word: ("ordinal", word) for word in _ORDINALS},
-    **{form: ("weekday", word) for word in _WEEKDAYS for form in (word, f"{word}s")},
+    **{word: ("ordinal", word) for word in ORDINALS},
+    **{form: ("weekday", word) for word in DAYS for form in (word, f"{word}s")},
     **{form: ("unit", word) for word in _UNITS for form in (word, f"{word}s")},
     "seconds": ("unit", "second"),
 }
 _ENDS = re.compile(r"\W{0,3}(?:$|[,;.)])")
-_UP_TO = frozenset(listed("to and or until"))
+_JOINED = re.compile(r"\s?(?:[-–—]|to|and|or|until)\s?")
+"""What stands between the two ends of a range."""
 _TITLES = frozenset(
     listed("""
     mr mrs ms miss dr prof professor sir lady lord king queen prince princess duke pope bishop father judge
@@ -57,8 +58,6 @@ _TITLES = frozenset(
     colonel captain officer director chair chairman chairwoman manager coach
     """)
 )
-_PARTED = re.compile(r"[.,'’](?=\d{3}(?!\d))")
-"""What parts thousands: 1.560 is read as 1560, and so is 1560."""
 _HEDGES = frozenset(listed("about around roughly approximately nearly almost over some circa"))
 
 
@@ -181,19 +180,14 @@ def _alike(piece: _Piece, rival: _Piece, theirs: Pieces) -> bool:
 def _within(piece: _Piece, rival: _Piece, theirs: Pieces) -> bool:
     """Whether a number lies between the rival and another one that it is joined to: 4 of "3 to 5"."""
     place = theirs.all.index(rival)
-    for step in (-1, 1):
-        linked = theirs.all[max(place + step, 0) : max(place + step, 0) + 1]
-        far = step * 2 if linked and fold(linked[0].text) in _UP_TO else step
-        other = theirs.all[place + far] if 0 <= place + far < len(theirs.all) else rival
-        if other.kind == "number" and other is not rival:
-            values = [_number(one.value) for one in (rival, piece, other)]
-            if None not in values and sorted(values, key=float)[1] == values[1]:  # type: ignore[arg-type]
+    for other in theirs.all[max(place - 2, 0) : place + 3]:
+        between = theirs.text[min(other.end, rival.end) : max(other.start, rival.start)]
+        values = [one.value for one in (rival, piece, other)]
+        if _JOINED.fullmatch(between) and all(value.replace(".", "", 1).isdecimal() for value in values):
+            one_end, number, other_end = map(float, values)
+            if min(one_end, other_end) <= number <= max(one_end, other_end):
                 return True
     return False
-
-
-def _number(value: str) -> float | None:
-    return float(value) if value.replace(".", "", 1).isdecimal() else None
 
 
 def says(text: str, found: Exchange) -> bool:
@@ -230,7 +224,7 @@ def _piece(match: re.Match[str], *, first: bool) -> _Piece:
     word = strip_possessive(fold(text))
     root = stem(word)
     kind, value = _KINDS.get(word, ("", ""))
-    if text[0].isdigit() and text[-1].isdigit():
+    if text[0].isdecimal() and text[-1].isdecimal():
         kind, value = "number", _plain(text)
     elif not kind and text[0].isupper():
         if word in _MONTHS:
@@ -241,6 +235,8 @@ def _piece(match: re.Match[str], *, first: bool) -> _Piece:
 
 
 def _plain(text: str) -> str:
-    """A number without what parts its thousands, and without noughts that change nothing: 9:00 is 9."""
-    digits = _PARTED.sub("", text).replace(",", ".").removesuffix(":00")
-    return digits.rstrip("0").rstrip(".") if digits.count(".") == 1 else digits
+    """A number in one form, whatever parts its thousands and its fraction; 9:00 is 9."""
+    hour = text.removesuffix(":00")
+    if ":" in hour or "/" in hour:
+        return hour
+    return repr(max(values_of(hour), default=0.0)).removesuffix(".0")

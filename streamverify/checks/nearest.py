@@ -32,6 +32,7 @@ class Nearest:
 
     def __init__(self, text: str, index: SourceIndex, near: SourceView, told: Told) -> None:
         self._text, self._index, self._near, self._told = text, index, near, told
+        self._sentences = [sentence for _, sentence in near.statements]
 
     def moved(self, held: Sequence[Name]) -> dict[str, float]:
         """A name that the sources hold, in the place of another.
@@ -79,11 +80,8 @@ class Nearest:
         found = exchanged(self._text, nearest)
         if found is None or not self._told.own(found.start, found.end):
             return {}
-        if self._as_near(found, own, nearest):
-            return {}
-        if same_time(self._text, found, nearest.text):
-            return {}
-        if follows(found, nearest.text):
+        timed = same_time(self._text, found, nearest.text)
+        if timed or self._as_near(found, own, nearest) or follows(found, nearest.text):
             return {}
         if not self._told.at(found.start, found.end):
             detail = f"{found.text} here, {found.other} in {self._holder(nearest)}"
@@ -95,10 +93,6 @@ class Nearest:
         shared = len(own.content & nearest.content)
         others = [one for one in self._sentences if one is not nearest]
         return any(len(own.content & one.content) == shared and says(one.text, found) for one in others)
-
-    @property
-    def _sentences(self) -> list[Statement]:
-        return [sentence for _, sentence in self._near.statements]
 
     def _holder(self, statement: Statement) -> str:
         """What the passage of a sentence is called."""

@@ -368,16 +368,16 @@ class _Check:
 
     def _follows(self, found: Exchange, sentence: str) -> bool:
         """Whether a number in the place of another is the same, worked out, or tells which case is meant."""
-        numbers = quantities(self._text)
-        own = [one for one in numbers if one.start < found.end and found.start < one.end]
-        theirs = [] if found.text in _FIGURES.findall(sentence) else quantities(sentence)
-        others = [one for one in numbers if one not in own]
         if any(one.start <= found.start < one.end for one in self._dialled):
             return True
         if ":" in found.text:
             return False  # a time of day is no sum
         if former(sentence, found.there.start, found.there.end) and not of_then(self._text):
             return True
+        numbers = quantities(self._text)
+        own = [one for one in numbers if one.start < found.end and found.start < one.end]
+        theirs = [] if found.text in _FIGURES.findall(sentence) else quantities(sentence)
+        others = [one for one in numbers if one not in own]
         return any(
             conditional(self._text, one.start)
             or any(as_good(other, allowances(replace(one, hedge=Hedge.NONE))) for other in theirs)

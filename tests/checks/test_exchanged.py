@@ -81,17 +81,11 @@ def signals(claim: str, text: str):
 
 
 def test_it_weighs_unless_it_follows_from_other_values():
-    text = "The new tariff costs us about 6 million dollars a year, half of which we pass on to buyers."
-    assert (
-        signals("The new tariff costs us 3 million dollars a year after passing on half.", text).exchanged
-        == 0
-    )
-    assert signals("The new tariff costs us about 8 million dollars a year.", text).exchanged == 0  # hedged
-    nights = "A host who lets for no more than 15 nights in a calendar year must register but owes no levy."
-    assert signals(
-        "A host who lets for no more than 20 nights in a calendar year owes no levy.", nights
-    ).exchanged
-    assert not signals("A host who lets for no more than 15 nights in a year owes no levy.", nights).exchanged
+    text = "The new tariff costs us 6 million dollars a year, half of which we pass on to buyers."
+    worked_out, wrong = (f"The new tariff costs us {n} million dollars a year." for n in (3, 7))
+    assert exchange(worked_out, text) == ("3", "6")
+    assert signals(worked_out, text).exchanged == 0
+    assert signals(wrong, text).exchanged > 0
 
 
 @pytest.mark.parametrize(
@@ -119,6 +113,16 @@ def test_another_time_of_day_weighs():
     for time in ("8 p.m.", "20:00", "19:30"):
         claim = f"The shop at the harbour closes at {time} on Fridays."
         assert signals(claim, "The shop at the harbour closes at 19:00 on Fridays.").exchanged, time
+
+
+NUMERALS = st.text("0123456789.,:/'’²½٣ ", min_size=1, max_size=24)
+
+
+@given(NUMERALS, NUMERALS, NUMERALS)
+def test_any_numeral_is_read(one, other, third):
+    sentence = "The reading at the lock was {} at noon on the day."
+    found = exchange(sentence.format(one), sentence.format(f"{other} to {third}"))
+    assert found is None or found[0] in one
 
 
 @given(st.text(max_size=80), st.text(max_size=80))
