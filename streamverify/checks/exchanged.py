@@ -36,6 +36,10 @@ _BACK = 3
 """Words before a number among which one must carry content."""
 
 _PIECE = re.compile(rf"\d{{1,20}}(?:[.,:/'’]\d{{1,20}}){{0,6}}|{WORD.pattern}")
+_NUMERAL = re.compile(
+    r"\d{1,3}(?:(?P<mark>[.,'’])\d{3})(?:(?P=mark)\d{3}){0,6}(?:[.,]\d{1,20})?|\d+(?:[.,]\d+)?"
+)
+"""One number; a time, a date and a run of several are left as they stand."""
 _MONTHS = listed("january february march april may june july august september october november december")
 _UNITS = listed("""
     minute hour day week month year metre centimetre millimetre kilometre mile gram kilogram tonne litre
@@ -237,6 +241,4 @@ def _piece(match: re.Match[str], *, first: bool) -> _Piece:
 def _plain(text: str) -> str:
     """A number in one form, whatever parts its thousands and its fraction; 9:00 is 9."""
     hour = text.removesuffix(":00")
-    if ":" in hour or "/" in hour:
-        return hour
-    return repr(max(values_of(hour), default=0.0)).removesuffix(".0")
+    return repr(max(values_of(hour))).removesuffix(".0") if _NUMERAL.fullmatch(hour) else hour

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from streamverify.checks import SourceIndex, check
@@ -119,6 +119,7 @@ NUMERALS = st.text("0123456789.,:/'’²½٣ ", min_size=1, max_size=24)
 
 
 @given(NUMERALS, NUMERALS, NUMERALS)
+@example("1.1,03.78", "2", "3")
 def test_any_numeral_is_read(one, other, third):
     sentence = "The reading at the lock was {} at noon on the day."
     found = exchange(sentence.format(one), sentence.format(f"{other} to {third}"))
