@@ -210,8 +210,6 @@ NOT_READERS: dict[str, str] = {
     "checks.weekdays.between": "is asked by SourceIndex for each passage",
     "checks.weekdays.outside": "is asked by check for the days of a claim",
     "checks.weekdays.stands_for_a_day": "is asked by dates for what it found",
-    "checks.coverage.covered": "takes stems",
-    "checks.coverage.linked": "takes stems",
     "checks.hedges.hedged": "is asked by quantities for what it found",
     "checks.number_words.spelled": "is asked by quantities for what it found",
     "checks.counted.alike": "asks negation.nearest_to for the sentence",

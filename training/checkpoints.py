@@ -83,19 +83,6 @@ def shape_of(weights: Mapping[str, Tensor]) -> Shape:
     return replace(MPNET_BASE, layers=layers, hidden=hidden, heads=heads, buckets=buckets)
 
 
-def every_other_layer(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The weights with every second layer left out: the start of a middle-sized network."""
-    kept: dict[str, Tensor] = {}
-    for name, value in weights.items():
-        if not name.startswith("layers."):
-            kept[name] = value
-            continue
-        _, number, rest = name.split(".", 2)
-        if int(number) % 2:
-            kept[f"layers.{int(number) // 2}.{rest}"] = value
-    return kept
-
-
 def from_weights(
     weights: Mapping[str, Tensor],
     *,

@@ -194,11 +194,6 @@ class SourceView:
         return ((source, text) for source, text in self._pairs if source.offset >= 0)
 
     @cached_property
-    def stem_runs(self) -> tuple[tuple[str, ...], ...]:
-        """For each text the stems of its content words in order."""
-        return tuple(text.stem_run for text in self.texts)
-
-    @cached_property
     def folded(self) -> tuple[str, ...]:
         """Each text folded, for exact look-ups of identifiers."""
         return tuple(text.folded for text in self.texts)

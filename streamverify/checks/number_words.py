@@ -34,7 +34,6 @@ MAGNITUDES = {
     "crore": 1e7,
     "dozen": 12.0,
 }
-_PLURAL_MAGNITUDES = {"dozens", "hundreds", "thousands", "millions", "billions"}
 _ORDINAL_UNITS = {
     word: float(value)
     for value, word in enumerate(

@@ -20,8 +20,6 @@ class Signals:
     number_missing: float = 0.0
     """Share of the claim's telling numbers (with a unit, above 12, or broken) that no source holds, one step
     of arithmetic over short sources does not give, and that tell no case of a rule (see `supposed.py`)."""
-    number_missing_near: float = 0.0
-    """Share that the near sources do not hold; a number that one step of arithmetic gives is half missing."""
     value_unaligned: float = 0.0
     """By how much a rival of a number or date that the sources hold stands closer to the claim's words than
     that value itself (see `aligned.py`); the widest gap."""
@@ -32,12 +30,8 @@ class Signals:
     """Share of the telling numbers that are nowhere, the figure standing near with another unit."""
     number_rival: float = 0.0
     """Share of the telling numbers that are missing near where another number of that kind stands."""
-    count_missing: float = 0.0
-    """Share of the small counts and ordinals (two, third, half) that no near source holds."""
     date_missing: float = 0.0
     """Share of the dates and times that no source holds."""
-    date_missing_near: float = 0.0
-    """Likewise in the near sources."""
     year_missing: float = 0.0
     """1 when the claim says in which year, decade or century something was, and nothing in the sources leads
     there (see `years.py`)."""
@@ -61,16 +55,6 @@ class Signals:
     opposite: float = 0.0
     """By how much more than half the claim's words are those of an evidence sentence that has the opposite of
     one of them beside the same words, 1 where all are; else 0."""
-    uncovered: float = 0.0
-    """Share of the claim's content words that stand in no near source."""
-    uncovered_all: float = 0.0
-    """Share of them that stand in no source."""
-    scattered: float = 0.0
-    """Share of them outside the stretch of the near sources that holds most of them together."""
-    unlinked: float = 0.0
-    """Share of neighbouring pairs of content words that the near sources hold, but far apart."""
-    absolute_missing: float = 0.0
-    """1 when the claim says all, always, never, only, … and no near source does."""
     general_missing: float = 0.0
     """1 when the claim says most, usually, often, one of the, … and no near source does."""
     causal_missing: float = 0.0

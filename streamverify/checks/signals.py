@@ -97,7 +97,7 @@ class _Check:
         signals |= self._quotes()
         signals |= self._nearest()
         closely = self._near.size <= READ_CLOSELY
-        signals |= coverage.wording(self._text, self._near, self._all, closely=closely)
+        signals |= coverage.wording(self._text, self._near, closely=closely)
         signals |= self._versions()
         return Checked(self._told.findings, Signals(**signals), self._told.against)
 
@@ -105,7 +105,7 @@ class _Check:
         found = [quantity for quantity in numbers if self._told.own(quantity.start, quantity.end)]
         telling = [quantity for quantity in found if not quantity.weak]
         counts = [quantity for quantity in found if quantity.weak]
-        nowhere = absent_near = rivals = units = 0.0
+        nowhere = rivals = units = 0.0
         theirs = [candidate for _, candidate in self._near.quantities]
         for quantity in telling:
             # Money that the sources do not know is not theirs, even where the figure is.
@@ -113,14 +113,13 @@ class _Check:
             if not abroad and self._holds_number(self._near, quantity):
                 days = other_days(quantity, (candidate for _, candidate in self._all.quantities))
                 if days is not None and any(candidate is days for candidate in theirs):
-                    nowhere, absent_near, units = nowhere + 1, absent_near + 1, units + 1
+                    nowhere, units = nowhere + 1, units + 1
                     detail = self._contrast(quantity, days)
                     self._told.find(FindingKind.NUMBER_MISMATCH, quantity.start, quantity.end, detail)
                 continue
             others = [other for other in found if other is not quantity]
             derived = not abroad and self._derivable(quantity, self._near, others, found_dates)
             other = rival(quantity, theirs)
-            absent_near += 0.5 if derived else 1.0
             rivals += other is not None and not derived
             if not abroad and self._holds_number(self._all, quantity):
                 continue
@@ -137,14 +136,11 @@ class _Check:
                 self._told.find(
                     FindingKind.NUMBER_MISMATCH, quantity.start, quantity.end, self._contrast(quantity, other)
                 )
-        lost = sum(not self._near.quantity_pool.holds(quantity) for quantity in counts)
         self._counted(counts, found)
         return {
             "number_missing": _share(nowhere, telling),
-            "number_missing_near": _share(absent_near, telling),
             "number_rival": _share(rivals, telling),
             "unit_replaced": _share(units, telling),
-            "count_missing": _share(lost, counts),
         }
 
     def _foreign(self, quantity: Quantity) -> bool:
@@ -201,11 +197,10 @@ class _Check:
         return self._told.instead(quantity, other, source)
 
     def _dates(self, found: Sequence[Date]) -> dict[str, float]:
-        nowhere = absent_near = years = 0.0
+        nowhere = years = 0.0
         for date in found:
             if self._holds(self._near, date) or self._left_out(date):
                 continue
-            absent_near += 1
             if self._holds(self._all, date) or self._bounding(date):
                 continue
             nowhere += 1
@@ -218,7 +213,6 @@ class _Check:
                     years = 1.0
         return {
             "date_missing": _share(nowhere, found),
-            "date_missing_near": _share(absent_near, found),
             "year_missing": years,
         }
 

@@ -23,6 +23,7 @@ from streamverify.types import Passage
 
 STDIN = "-"
 """The path that means standard input."""
+_STDIN = "<stdin>"
 
 MAX_BYTES = 256 * 2**20
 """Longest passages file, folder of passages or answer that is read."""
@@ -67,9 +68,9 @@ def read_answer(path: str) -> str:
     Raises:
         InputFileError: it cannot be read, is not UTF-8, or holds nothing but blanks. Caller.
     """
-    text = _decoded(_bytes(path), "<stdin>" if path == STDIN else path)
+    text = _decoded(_bytes(path), _STDIN if path == STDIN else path)
     if not text.strip():
-        raise InputFileError("<stdin>" if path == STDIN else path, "the answer is empty")
+        raise InputFileError(_STDIN if path == STDIN else path, "the answer is empty")
     return text
 
 
@@ -118,15 +119,15 @@ class Utf8Pieces:
             return (held + data)[: error.start].decode("utf-8")
 
 
-async def stdin_pieces(fd: int = 0, name: str = "<stdin>") -> AsyncGenerator[str, None]:
+async def stdin_pieces(fd: int = 0) -> AsyncGenerator[str, None]:
     """The text of a file descriptor, each part as soon as it has arrived; a byte order mark is dropped.
 
     Raises:
         InputFileError: it cannot be read, or is not UTF-8; everything before that was yielded. Caller.
     """
-    decoder = Utf8Pieces(name)
+    decoder = Utf8Pieces(_STDIN)
     first = True
-    while data := await _read(fd, name):
+    while data := await _read(fd, _STDIN):
         text = decoder.feed(data)
         if first and text:
             text, first = text.removeprefix(_BOM), False
@@ -214,7 +215,7 @@ def _folder(folder: Path) -> Iterator[Passage]:
 
 
 def _bytes(path: Path | str) -> bytes:
-    name = "<stdin>" if path == STDIN else path
+    name = _STDIN if path == STDIN else path
     try:
         if path == STDIN:
             data = _stdin().read(MAX_BYTES + 1)

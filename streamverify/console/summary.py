@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from rich import box
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
@@ -194,8 +194,3 @@ def _rows(report: Report, style: Style, by_hand: ByHand | None, *, whole: bool) 
 
 def _time(milliseconds: float) -> str:
     return f"{milliseconds:.0f} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.2f} s"
-
-
-def print_summary(console: Console, report: Report, *, style: Style, by_hand: ByHand | None = None) -> None:
-    """Write the summary where the console writes."""
-    console.print(summary(report, style=style, width=console.width, by_hand=by_hand), highlight=False)

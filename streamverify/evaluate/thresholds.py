@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from streamverify.bounds import STEP
 from streamverify.errors import UsageError
-from streamverify.evaluate.stats import wilson
-from streamverify.figure import Figure, Interval, NotComputed, share
+from streamverify.figure import Figure, share
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +48,6 @@ class Threshold:
     def false_alarms(self) -> Figure:
         """Alarms / grounded."""
         return share(self.alarms, self.grounded, "no sentence is labelled as grounded")
-
-    @property
-    def miss_interval(self) -> Interval | NotComputed:
-        """Wilson's, as if sentences of one answer were independent: rather too narrow."""
-        return wilson(self.missed, self.ungrounded)
 
     def cost(self, miss: float, alarm: float) -> float:
         """What its mistakes cost in all."""

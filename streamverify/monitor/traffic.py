@@ -329,16 +329,6 @@ class Traffic:
             return [dict(row) for row in connection.execute(asked).mappings()]
 
 
-def one_a_stream(judged: Sequence[Judged]) -> list[Judged]:
-    """One sentence of each stream, by a hash: sentences of one answer are not independent of each other."""
-    held: dict[uuid.UUID, tuple[bytes, Judged]] = {}
-    for one in judged:
-        drawn = histograms.drawn(one.stream, one.sentence)
-        if one.stream not in held or drawn < held[one.stream][0]:
-            held[one.stream] = drawn, one
-    return [one for _, one in held.values()]
-
-
 def _whole_hours(window: Window) -> Window | None:
     """The whole hours of a window; None for none."""
     first, last = hours.hour_of(window.since), hours.hour_of(window.until)

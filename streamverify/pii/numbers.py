@@ -16,7 +16,6 @@ from streamverify.pii.items import PiiItem
 
 _BLANK = " \u00a0\u2009\u202f"
 _DASH = "\\-\u2010\u2011\u2013"
-_APART = f"[{_BLANK}{_DASH}]?"
 _IN_PHONE = f"[{_BLANK}{_DASH}./()]"
 _GAP = r"(?:[^\W\d_]{0,10}+[^0-9(+\n\[\]█]{0,24}+)"
 """Between a label and its number: words, and no digit, bracket or line's end."""
@@ -84,11 +83,7 @@ def ibans(text: str) -> Iterator[PiiItem]:
 def cards(text: str) -> Iterator[PiiItem]:
     """Numbers of cards: an issuer's beginning and length, and Luhn's check digit."""
     for match in _CARD.finditer(text):
-        beginning = match[0]
-        lengths = next(
-            (found for size in (4, 3, 2, 1) if (found := checksums.CARD_LENGTHS.get(beginning[:size]))), ()
-        )
-        for length in lengths:
+        for length in _card_lengths(match[0]):
             number, end = _taken(text, match.start(), length)
             if number.isdigit() and number.isascii() and checksums.luhn(number):
                 yield PiiItem("card", match.start(), end)

@@ -90,7 +90,6 @@ _WORD_NUMBER = re.compile(
     rf"(?<![\w-])((?>(?:[^\W\d_]|-){{3,32}}))(\.?) "
     rf"([0-9]{{1,4}}(?: ?[a-z](?!\w))?(?:-[0-9]{{1,4}})?)(?!\w){_TOWN}"
 )
-_FIRST_WORD = re.compile(r"(?<![\w-])[A-ZÄÖÜ][^\W\d_]{3,25} \Z")
 _STREETS = (
     "straße strasse str allee gasse weg platz ring damm ufer chaussee straat laan gracht plein kade".split()
 )

@@ -10,7 +10,6 @@ it.
 
 from __future__ import annotations
 
-import logging
 import pickle
 import threading
 from collections import OrderedDict
@@ -35,8 +34,6 @@ NAME = "streamverify"
 
 CHARACTERS = 8_000_000
 """Characters of windows whose tokens a replica remembers; keys and values have a bound of their own."""
-
-_log = logging.getLogger("streamverify")
 
 
 class Replica:

@@ -4,13 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamverify.checks.coverage import linked
 from streamverify.checks.index import Source, SourceView
 from streamverify.checks.names import missing, names
 from streamverify.checks.negation import Statement, mismatch, statements
 from streamverify.checks.quotes import near_miss, occurs, plain, quotations
 from streamverify.text import words as module
-from streamverify.text.words import WORD, content_stems, fold, placed_words, split_words, stem, tokens, words
+from streamverify.text.words import WORD, fold, placed_words, split_words, stem, tokens, words
 
 prose = st.lists(
     st.sampled_from("The fee of Ada Pell is due in May unless Harrow Mills agrees to waive it".split()),
@@ -252,12 +251,6 @@ def test_a_statement_in_other_words_is_not_called_reversed(claim, source):
 def test_a_sentence_never_contradicts_itself(parts):
     text = " ".join(parts)
     assert mismatch(text, [Statement(text)]) is None
-
-
-@given(prose.filter(lambda parts: content_stems(" ".join(parts))))
-def test_the_words_of_a_text_stand_together_in_it(parts):
-    stems = content_stems(" ".join(parts))
-    assert linked(stems, [stems]) == (1.0, 1.0)
 
 
 @given(st.text(max_size=200) | st.text(alphabet="ab1_＿'’½ .-", max_size=60))

@@ -17,7 +17,6 @@ from streamverify.evaluate.judge.questions import Grade
 from streamverify.evaluate.metrics.by_model import answer_correctness_weighted
 from streamverify.evaluate.metrics.d2d import on_scale
 from streamverify.evaluate.metrics.grounding import cosine
-from streamverify.evaluate.metrics.retrieval import OVERLAPS, PASSES
 from streamverify.testing import ScriptedScorer
 from streamverify.types import Label
 
@@ -125,7 +124,6 @@ def test_the_composite_passes_from_one_half():
         run = evaluate([lone], pack="rag", verifier=made)
     assert run.cases[0]["retrieval_score"] == pytest.approx(0.54)
     assert {s.name: s.status for s in run.cases[0].stages}["retrieval"] == "passed"
-    assert (PASSES, OVERLAPS) == (0.5, 0.3)
 
 
 def test_micro_f1_pools_the_counts():

@@ -22,7 +22,7 @@ from streamverify.figure import Interval, NotComputed
 from streamverify.monitor import drift
 from streamverify.monitor.moments import ends_from, length_from
 from streamverify.monitor.promises import calibration_error, promise
-from streamverify.monitor.traffic import HumanLabel, Judged, Traffic, Window, one_a_stream
+from streamverify.monitor.traffic import HumanLabel, Traffic, Window
 from streamverify.program import main
 from streamverify.records import Database, add_up, histograms
 from streamverify.records.histograms import number_of
@@ -178,16 +178,6 @@ def test_the_stability_index_is_shown_and_alarms_nobody():
     assert shift.psi > 0.05
     assert not shift.psi_means_something
     assert not shift.drifted
-
-
-def test_one_sentence_an_answer_is_picked_and_any_as_likely():
-    streams = [uuid.UUID(int=number) for number in range(2_000)]
-    judged = [Judged(stream, place, "supported", 0.5) for stream in streams for place in range(4)]
-    picked = one_a_stream(judged)
-    assert sorted(one.stream for one in picked) == streams
-    assert picked == one_a_stream(judged)
-    counts = [sum(one.sentence == place for one in picked) for place in range(4)]
-    assert min(counts) > 400
 
 
 @pytest.fixture

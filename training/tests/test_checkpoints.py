@@ -1,9 +1,9 @@
-"""Published weights under our names, halved, and kept as what a run changed."""
+"""Published weights under our names, and kept as what a run changed."""
 
 import torch
 
 from training.architecture import Shape
-from training.checkpoints import every_other_layer, from_weights, own_names, shape_of
+from training.checkpoints import from_weights
 from training.delta import pack, unpack
 from training.tests.toys import mpnet_checkpoint
 
@@ -19,13 +19,6 @@ def test_an_mpnet_checkpoint_loads_with_its_words_in_berts_order():
     again = from_weights(model.state_dict())
     assert again.shape == model.shape
     assert torch.equal(again.relative, model.relative)
-
-
-def test_every_other_layer_is_a_network_of_half_the_depth():
-    own = own_names(mpnet_checkpoint())
-    half = every_other_layer(own)
-    assert shape_of(half).layers == 2
-    assert torch.equal(half["layers.1.q.weight"], own["layers.3.q.weight"])
 
 
 def test_what_a_run_changed_is_kept_small_and_had_again():

@@ -19,10 +19,6 @@ from streamverify.figure import NotComputed, share
 from streamverify.types import Passage
 
 CUTS = (1, 3, 5, 10)
-PASSES = 0.5
-"""Retrieval score from which a retrieval counts as good."""
-OVERLAPS = 0.3
-"""Term overlap that a retriever without any sense of meaning should reach."""
 
 _NEEDS = (Need.RETRIEVED, Need.RELEVANT)
 _WORD = re.compile(r"\w{3,}")
