@@ -20,7 +20,7 @@ import sentencex
 
 from streamverify.errors import PassageError
 from streamverify.scorers.protocol import Window
-from streamverify.text.unicode import printable
+from streamverify.text.unicode import encodable
 from streamverify.types import Passage, Span
 
 DATED = (
@@ -113,7 +113,7 @@ def cut(
     """
     windows = []
     for position, passage in enumerate(passages):
-        text, title = printable(passage.text), passage.title or ""
+        text, title = encodable(passage.text), passage.title or ""
         for start, end in _spans(text, token_spans, limit - title_tokens if title else limit):
             windows.append(Window(position, text[start:end], start, end, title))
     return windows
@@ -254,7 +254,7 @@ def _from_document(item: Any) -> tuple[Passage, bool]:
     for name in ("chunk_id", "id", "doc_id"):
         if (identity := metadata.get(name)) not in (None, ""):
             return _passage(str(identity), text, title, metadata), True
-    digest = hashlib.sha256(printable(text).encode()).hexdigest()
+    digest = hashlib.sha256(encodable(text).encode()).hexdigest()
     return _passage(f"sha256-{digest[:16]}", text, title, metadata), False
 
 
@@ -268,9 +268,9 @@ def _passage(identity: str, text: str, title: object, metadata: Mapping[str, Any
     passage = Passage(identity, text, title if isinstance(title, str) else None, metadata)
     return replace(
         passage,
-        id=printable(passage.id),
-        text=printable(passage.text),
-        title=None if passage.title is None else printable(passage.title),
+        id=encodable(passage.id),
+        text=encodable(passage.text),
+        title=None if passage.title is None else encodable(passage.title),
     )
 
 

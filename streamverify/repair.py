@@ -24,7 +24,7 @@ from streamverify.errors import UsageError
 from streamverify.repair_plan import RepairPlan, RepairRequest
 from streamverify.scorers.completion import UNREADABLE, text_of
 from streamverify.sentences.segmenter import segment
-from streamverify.text.unicode import printable
+from streamverify.text.unicode import encodable
 from streamverify.types import Label, Passage, Replacement, Sentence, Verdict
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def _data(request: RepairRequest) -> dict[str, object]:
     for piece in request.verdict.evidence:
         passage = by_id[piece.passage]
         around = passage.text[max(piece.start - _CONTEXT, 0) : piece.end + _CONTEXT]
-        evidence.append({"id": passage.id, "title": passage.title, "text": printable(around)})
+        evidence.append({"id": passage.id, "title": passage.title, "text": encodable(around)})
     return {
         "sentence": request.sentence.text.strip(),
         "label": str(request.verdict.label),

@@ -16,7 +16,8 @@ import numpy as np
 
 from streamverify.scorers.lexical import LexicalScorer
 from training.fitting import Row, fit
-from training.fuse import CHECKS, GIVEN, read, rows
+from training.fuse import CHECKS, GIVEN, rows
+from training.jsonl import json_lines
 
 WEIGHED = (*CHECKS, *GIVEN)
 PENALTY = 1e-5
@@ -52,7 +53,7 @@ def main() -> None:
     parser.add_argument("--weights", action="store_true", help="fit the checks' weights too")
     options = parser.parse_args()
     scorer = LexicalScorer()
-    found = [row for path in options.sets for row in rows(read(path), scorer)]
+    found = [row for path in options.sets for row in rows(list(json_lines(path)), scorer)]
     right = sum(row.label == "supported" for row in found)
     print(f"{len(found)} sentences, {right} supported")
     for name in WEIGHED:

@@ -11,14 +11,11 @@ the answers there, which weigh less. The held-out sets are never read here.
 from __future__ import annotations
 
 import argparse
-import gzip
 import hashlib
-import json
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +26,7 @@ from streamverify.claims.linear import BUCKETS, REASON_BUCKETS, REASONS
 from streamverify.claims.nonclaims import Reason
 from streamverify.sentences.segmenter import segment
 from streamverify.types import SentenceKind
+from training.jsonl import json_lines
 
 HERE = Path(__file__).parent
 SETS = {
@@ -102,13 +100,6 @@ class Matrix:
         return np.bincount(self.places, spread, self.columns)
 
 
-def records(path: Path) -> list[dict[str, Any]]:
-    """The lines of a JSON Lines file, compressed or not."""
-    content = path.read_bytes()
-    text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode("utf-8")
-    return [json.loads(line) for line in text.splitlines()]
-
-
 @dataclass(frozen=True)
 class Sentence:
     """A sentence to learn from."""
@@ -126,7 +117,7 @@ class Sentence:
 def sentences(sets: Mapping[str, Path] = SETS) -> Iterator[Sentence]:
     """The sentences of labelled sets. A case of several counts as its last where it is a claim."""
     for name, path in sets.items():
-        for case in records(path):
+        for case in json_lines(path):
             found = segment(case["text"])
             claims = case["label"] == "claim"
             for place, sentence in enumerate(found):
@@ -148,7 +139,7 @@ def plain_claims() -> Iterator[Sentence]:
     """Claims as answers make them."""
     claims = []
     for name in ANSWERS:
-        for case in records(HERE / f"sets/{name}.jsonl.gz"):
+        for case in json_lines(HERE / f"sets/{name}.jsonl.gz"):
             before = ""
             for claim in case["claims"]:
                 claims.append((claim["claim"], before))

@@ -20,8 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamverify.calibration import Calibration
+from streamverify.evaluate.stats import wilson
+from streamverify.figure import NotComputed
 from training.fitting import Floats, Row, fit
-from training.fuse import read, rows
+from training.fuse import rows
+from training.jsonl import json_lines
 
 RISING = (
     "contradiction",
@@ -82,14 +85,10 @@ class Claims:
         return chance
 
 
-def wilson(hits: int, of: int) -> tuple[float, float]:
-    """The 95 % interval of a share (Wilson 1927)."""
-    if not of:
-        return 0.0, 1.0
-    z, share = 1.96, hits / of
-    middle = (share + z * z / (2 * of)) / (1 + z * z / of)
-    half = z * np.sqrt(share * (1 - share) / of + z * z / (4 * of * of)) / (1 + z * z / of)
-    return float(middle - half), float(middle + half)
+def interval(hits: int, of: int) -> tuple[float, float]:
+    """The 95 % interval of a share; all of 0-1 where there is nothing to share."""
+    found = wilson(hits, of)
+    return (0.0, 1.0) if isinstance(found, NotComputed) else (round(found.low, 2), round(found.high, 2))
 
 
 def figures(claims: Claims, called: Flags, name: str | None = None) -> dict[str, object]:
@@ -101,10 +100,10 @@ def figures(claims: Claims, called: Flags, name: str | None = None) -> dict[str,
         "claims": int(inside.sum()),
         "called": int(called.sum()),
         "precision": round(hits / max(int(called.sum()), 1), 3),
-        "interval": tuple(round(bound, 2) for bound in wilson(hits, int(called.sum()))),
+        "interval": interval(hits, int(called.sum())),
         "not_supported": round(rejected / max(int(called.sum()), 1), 3),
         "recall": round(hits / max(int(truth.sum()), 1), 3),
-        "recall_interval": tuple(round(bound, 2) for bound in wilson(hits, int(truth.sum()))),
+        "recall_interval": interval(hits, int(truth.sum())),
     }
 
 
@@ -132,7 +131,7 @@ def measure(paths: Sequence[Path], kept: Path, model: Path | None) -> list[tuple
         scorer = PremiseCachedScorer(model, joint_windows=3)
         with kept.open("w", encoding="utf-8") as file:
             for path in paths:
-                for row in rows(read(path), scorer):
+                for row in rows(list(json_lines(path)), scorer):
                     file.write(json.dumps({"set": path.name.split(".")[0], **asdict(row)}) + "\n")
     found = []
     for line in kept.read_text(encoding="utf-8").splitlines():

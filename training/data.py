@@ -7,9 +7,7 @@ its windows are encoded once for all its claims.
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import json
 import pickle
 import re
 import tomllib
@@ -20,6 +18,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict, cast
 
 import numpy as np
 
+from training.jsonl import json_lines
 from training.windows import MAX_CLAIM, clean_claim, sentences, token_marks, tokenise
 
 if TYPE_CHECKING:
@@ -121,14 +120,11 @@ def read_mixture(path: Path) -> list[SetSpec]:
 
 def read_rows(path: Path) -> Iterator[Row]:
     """Rows of a JSON Lines file, gzipped or not; a line may hold a whole case with its claims."""
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8") as lines:
-        for line in lines:
-            record = json.loads(line)
-            if "claims" in record:
-                yield from case_rows(record)
-            else:
-                yield record
+    for record in json_lines(path):
+        if "claims" in record:
+            yield from case_rows(cast("Case", record))
+        else:
+            yield cast("Row", record)
 
 
 def case_rows(case: Case) -> Iterator[Row]:

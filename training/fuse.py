@@ -10,7 +10,6 @@ the probability. Cross-validated by case; fitted on development sets only. Needs
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import random
 from collections.abc import Iterator, Sequence
@@ -22,12 +21,13 @@ from typing import Any
 import numpy as np
 
 from streamverify.calibration import Calibration
-from streamverify.judging.assessor import VerifierConfig as Basis
+from streamverify.judging.assessor import VerifierConfig
 from streamverify.scorers.premise_cached import PremiseCachedScorer
 from streamverify.scorers.protocol import Abort, Scorer
 from streamverify.sentences.segmenter import segment
 from streamverify.types import Passage
 from training.fitting import Fitting, Flips, Row, beside, paying, threshold_for
+from training.jsonl import json_lines
 
 RISING = frozenset({"single", "second", "joint", "verbatim"})
 """Features whose weight for P(supported) may not be negative; that of every other may not be positive."""
@@ -78,13 +78,6 @@ AGAINST = (
 """For P(contradicted) every weight may only be positive."""
 
 
-def read(path: Path) -> list[dict[str, Any]]:
-    """The records of a set of whole answers or of single claims."""
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines if line.strip()]
-
-
 def among(
     records: Sequence[dict[str, Any]], windows: int, scorer: PremiseCachedScorer
 ) -> list[dict[str, Any]]:
@@ -124,14 +117,14 @@ def copied(records: Sequence[dict[str, Any]], seed: int = 1) -> list[dict[str, A
 
 def rows(records: Sequence[dict[str, Any]], scorer: Scorer) -> list[Row]:
     """Every claim of the records."""
-    basis = Basis(scorer, scorer.traits.calibration)
+    basis = VerifierConfig(scorer, scorer.traits.calibration)
     with ThreadPoolExecutor(scorer.traits.concurrency) as pool:
         return [
             row for found in pool.map(lambda record: list(measured(basis, record)), records) for row in found
         ]
 
 
-def measured(basis: Basis, record: dict[str, Any]) -> Iterator[Row]:
+def measured(basis: VerifierConfig, record: dict[str, Any]) -> Iterator[Row]:
     """The claims of one record, read and scored as a stream would."""
     answer, passages, labels = parts(record)
     assessor = basis.assessor(passages, record.get("question"), Abort())
@@ -205,7 +198,7 @@ def main() -> None:
     if options.alarms is not None and not 0 <= options.alarms < 1:
         parser.error(f"--alarms is a share of the supported claims, 0 to 1, not {options.alarms:g}")
     scorer = PremiseCachedScorer(options.model, joint_windows=3)
-    answers, held_out = read(options.first), read(options.second)
+    answers, held_out = list(json_lines(options.first)), list(json_lines(options.second))
     if options.among is not None:
         answers = among(answers, options.among, scorer)
     first, second = rows(answers, scorer), rows([*held_out, *copied(held_out)], scorer)
@@ -220,7 +213,7 @@ def main() -> None:
     chosen = WITH_JOINT if options.joint else SUPPORT
     signs = [1 if n in RISING else -1 for n in chosen]
     weights, bias = fitting.map(chosen, "supported", signs, everything)
-    held = {path.name.split(".")[0]: rows(read(path), scorer) for path in options.beside}
+    held = {path.name.split(".")[0]: rows(list(json_lines(path)), scorer) for path in options.beside}
     claims = [row for found in held.values() for row in found]
     for name in CHECKS:
         print(f"labels that {name} changes beside: {Flips.of(name, chosen, weights, bias, claims)}")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from streamverify.console.asking import moment
 from streamverify.console.options import CalibrationOption, Judging, ModelOption, PresetOption, ScorerOption
 from streamverify.console.paths import path_from
 from streamverify.console.shell import FAILED, complain, write
@@ -54,13 +55,13 @@ def validate(
     if domain is not None and rules:
         raise UsageError("a domain has its own rules: give --domain or --rules")
     cases = read_dataset(dataset, warn=complain)
-    moment = _moment(now)
+    at = moment(now) or datetime.now(UTC)
     with Judging(scorer, model, calibration, preset).verifier(on_unverified="release") as verifier:
         if domain is not None:
-            passed = _by_domain(domain, cases, verifier, _context(user, roles), moment, json=json)
+            passed = _by_domain(domain, cases, verifier, _context(user, roles), at, json=json)
         else:
             chosen, context = _rules(rules), _context(user, roles)
-            told = _by_rules(chosen, cases, verifier, context, moment, json=json)
+            told = _by_rules(chosen, cases, verifier, context, at, json=json)
             passed = _kept(told, (rule.name for rule in chosen) if rules else ())
     if not passed:
         raise typer.Exit(FAILED)
@@ -137,7 +138,7 @@ def check(
             given,
             question=question,
             context=_context(user, roles),
-            now=_moment(now),
+            now=moment(now) or datetime.now(UTC),
         )
     for outcome in result.outcomes:
         _tell(_outcome(outcome), json=json)
@@ -267,18 +268,6 @@ def _context(user: str | None, roles: str) -> dict[str, object]:
     if user is None and named:
         raise UsageError("--roles are those of a user: name one with --as")
     return {"user": user, "roles": named}
-
-
-def _moment(text: str | None) -> datetime:
-    from streamverify.errors import UsageError  # noqa: PLC0415 - loads pydantic
-
-    if text is None:
-        return datetime.now(UTC)
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        raise UsageError(f"{text!r} is no day or moment; write 2026-11-01") from None
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found
 
 
 def _outcome(outcome: Outcome) -> dict[str, object]:

@@ -19,7 +19,7 @@ from tokenizers import Tokenizer
 
 from streamverify.errors import ModelContractError, UsageError
 from streamverify.scorers.model_files import ModelFiles
-from streamverify.text.unicode import printable
+from streamverify.text.unicode import encodable
 
 TABLE = "word.weight_quantized"
 """Name of the table in the graph; with `model.` before it where PyTorch wrote the graph."""
@@ -74,7 +74,7 @@ class WordEmbedder:
         return [self._vector(text) for text in texts]
 
     def _vector(self, text: str) -> list[float]:
-        ids = self._tokenizer.encode(printable(text), add_special_tokens=False).ids
+        ids = self._tokenizer.encode(encodable(text), add_special_tokens=False).ids
         summed = self._rows[ids].sum(axis=0, dtype=np.float64)
         length = float(np.linalg.norm(summed))
         vector: list[float] = (summed / length if length else summed).tolist()

@@ -8,7 +8,6 @@ much was recorded. Which documents they may see is asked when they read.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -169,7 +168,7 @@ class HourlyTraffic:
         place = sa.cast(sa.func.floor((found.c.hour - first) / step), sa.Integer()).label("place")
         one = sa.select(place, *(found.c[name] for name in sums.SUMS)).subquery()
         asked = sa.select(one.c.place, *_totals(one)).group_by(one.c.place)
-        told = {row["place"]: row for row in self._rows(asked)}
+        told = {row["place"]: row for row in self._database.rows(asked)}
         return [
             _hours(sums.moment_of(first + at * step), told.get(at, {}))
             for at in range(-(-(last - first) // step))
@@ -178,7 +177,7 @@ class HourlyTraffic:
     def total(self, window: Window) -> Hours:
         """A window of whole hours in one."""
         found = self._source(window)
-        (row,) = self._rows(sa.select(*_totals(found)))
+        (row,) = self._database.rows(sa.select(*_totals(found)))
         return _hours(window.since, row)
 
     def domains(self, window: Window, limit: int = 50) -> list[Part]:
@@ -211,7 +210,9 @@ class HourlyTraffic:
             .order_by(blame.desc(), sa.func.sum(rows.c.cited).desc(), rows.c.uri)
             .limit(limit)
         )
-        return [DocumentSum(**{name: _plain(row[name]) for name in row}) for row in self._rows(asked)]
+        return [
+            DocumentSum(**{name: _plain(row[name]) for name in row}) for row in self._database.rows(asked)
+        ]
 
     def _parts(self, window: Window, column: str, limit: int) -> list[Part]:
         found = self._source(window)
@@ -221,7 +222,9 @@ class HourlyTraffic:
             .order_by(sa.func.sum(found.c.streams).desc(), found.c[column])
             .limit(limit)
         )
-        return [Part(sums.name_of(row[column]), _hours(window.since, row)) for row in self._rows(asked)]
+        return [
+            Part(sums.name_of(row[column]), _hours(window.since, row)) for row in self._database.rows(asked)
+        ]
 
     def _source(self, window: Window) -> sa.FromClause:
         """Rows as `hours` has them, within what the requester may see."""
@@ -237,10 +240,6 @@ class HourlyTraffic:
             return within
         user = self._requester.user
         return [*within, sa.false() if user is None else table.c.requester == user]
-
-    def _rows(self, asked: sa.Select[Any]) -> Sequence[dict[str, Any]]:
-        with self._database.reading() as connection:
-            return [dict(row) for row in connection.execute(asked).mappings()]
 
 
 _FIELDS = {"grounding": "grounding_sum", "citation_accuracy": "accuracy_sum"}

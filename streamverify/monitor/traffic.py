@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -207,7 +207,7 @@ class Traffic:
             .order_by(streams.c.opened_at, streams.c.id)
             .limit(AT_MOST + 1)
         )
-        rows = self._rows(asked)
+        rows = self._database.rows(asked)
         if len(rows) > AT_MOST:
             raise UsageError(f"more than {AT_MOST:,} streams in {window}: name a shorter window, or a domain")
         return [_answer(row) for row in rows]
@@ -246,7 +246,7 @@ class Traffic:
                 {label: row[label.value] or 0 for label in Label},
                 row["grounding"],
             )
-            for row in self._rows(asked)
+            for row in self._database.rows(asked)
         ]
 
     def scores(self, window: Window, criterion: str) -> dict[uuid.UUID, float]:
@@ -263,7 +263,7 @@ class Traffic:
             )
             .group_by(judgments.c.stream_id)
         )
-        return {row["stream_id"]: float(row["score"]) for row in self._rows(asked)}
+        return {row["stream_id"]: float(row["score"]) for row in self._database.rows(asked)}
 
     def judged(self, window: Window) -> list[Judged]:
         """Every sentence of a window, as the model judged it when it streamed."""
@@ -279,7 +279,7 @@ class Traffic:
             .where(self._of(window), _by_the_model(judgments))
             .order_by(streams.c.opened_at, judgments.c.stream_id, judgments.c.sentence)
         )
-        return [Judged(**row) for row in self._rows(asked)]
+        return [Judged(**row) for row in self._database.rows(asked)]
 
     def human_labels(self, window: Window) -> list[HumanLabel]:
         """Sentences of a window that a person judged, with the score that the model gave them."""
@@ -311,7 +311,7 @@ class Traffic:
             )
             .order_by(streams.c.opened_at, human.c.stream_id, human.c.sentence)
         )
-        found = self._rows(asked)
+        found = self._database.rows(asked)
         named = [f"{row['fingerprint']['model']} {row['fingerprint']['revision']}".strip() for row in found]
         return [
             HumanLabel(row["stream"], row["sentence"], row["score"], row["grounded"], name)
@@ -323,10 +323,6 @@ class Traffic:
         asked = [opened >= window.since, opened < window.until, self._requester.sees_stream()]
         given = ((streams.c.domain, self._domain), (streams.c.run, self._run))
         return sa.and_(*asked, *(column == value for column, value in given if value is not None))
-
-    def _rows(self, asked: sa.Select[Any]) -> Sequence[dict[str, Any]]:
-        with self._database.reading() as connection:
-            return [dict(row) for row in connection.execute(asked).mappings()]
 
 
 def _whole_hours(window: Window) -> Window | None:

@@ -64,6 +64,11 @@ class Database:
                 connection.execute(sa.text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"))
             yield connection
 
+    def rows(self, asked: sa.Select[Any]) -> list[dict[str, Any]]:
+        """What is asked, read in a transaction of its own: a dict a row, column names to values."""
+        with self.reading() as connection:
+            return [dict(row) for row in connection.execute(asked).mappings()]
+
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
         """A transaction; on SQLite the only writer, from its first statement on."""

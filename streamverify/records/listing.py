@@ -112,7 +112,7 @@ class Lister:
     def head(self) -> int:
         """Number of the chain's last entry: as long as it stays, nothing was added."""
         heads = schema.heads
-        return int(self._rows(sa.select(heads.c.number).where(heads.c.id == 1))[0]["number"])
+        return int(self._database.rows(sa.select(heads.c.number).where(heads.c.id == 1))[0]["number"])
 
     def streams(
         self,
@@ -149,7 +149,7 @@ class Lister:
         asked = asked.where(*(column == value for column, value in given.items() if value is not None))
         if trouble is not None:
             asked = asked.where(_has(trouble))
-        found = [StreamRow(**row) for row in self._rows(asked)]
+        found = [StreamRow(**row) for row in self._database.rows(asked)]
         labels = self.labels([row.id for row in found])
         live = self.live([row.id for row in found if row.outcome is None])
         told = tuple(_listed(row, labels.get(row.id, ()), live.get(row.id, ())) for row in found)
@@ -168,7 +168,7 @@ class Lister:
             .order_by(judgments.c.stream_id, judgments.c.sentence)
         )
         found: dict[uuid.UUID, list[str]] = defaultdict(list)
-        for row in self._rows(asked) if streams else ():
+        for row in self._database.rows(asked) if streams else ():
             found[row["stream_id"]].append(row["label"])
         return {stream: tuple(told) for stream, told in found.items()}
 
@@ -182,7 +182,7 @@ class Lister:
             .order_by(newest.c.opened_at.desc(), newest.c.id, judgments.c.sentence)
             .limit(limit)
         )
-        return self._with_passages([Waiting(**row) for row in self._rows(asked)])
+        return self._with_passages([Waiting(**row) for row in self._database.rows(asked)])
 
     def sampled(self, since: datetime, *, limit: int = 30) -> list[Waiting]:
         """One judged claim of each of some streams, both by chance, none of which a person has judged.
@@ -215,7 +215,7 @@ class Lister:
             .order_by(drawn.c.id, judgments.c.sentence)
         )
         groups: dict[uuid.UUID, list[Waiting]] = defaultdict(list)
-        for row in self._rows(asked):
+        for row in self._database.rows(asked):
             groups[row["stream"]].append(Waiting(**row))
         one = [min(group, key=_drawn) for group in groups.values()]
         return self._with_passages(one[:limit])
@@ -245,7 +245,7 @@ class Lister:
             .order_by(evidence.c.stream_id, evidence.c.sentence, evidence.c.rank)
         )
         found: dict[tuple[uuid.UUID, int], list[Behind]] = defaultdict(list)
-        for row in self._rows(asked) if wanted else ():
+        for row in self._database.rows(asked) if wanted else ():
             stream = row.pop("stream")
             if (stream, row["sentence"]) in wanted or (stream, None) in wanted:
                 found[stream, row["sentence"]].append(Behind(**row))
@@ -260,7 +260,7 @@ class Lister:
             .where(cited.c.stream_id == stream, self._requester.sees_stream())
             .order_by(cited.c.number)
         )
-        return [Marker(**row) for row in self._rows(asked)]
+        return [Marker(**row) for row in self._database.rows(asked)]
 
     def _newest(self, count: int, before: datetime | None) -> sa.Subquery:
         streams = schema.streams
@@ -276,7 +276,7 @@ class Lister:
         """Where the looking ended; None where it came to the end."""
         first = sa.func.min(newest.c.opened_at, type_=schema.Moment())
         columns: list[sa.ColumnElement[Any]] = [sa.func.count().label("count"), first.label("first")]
-        (row,) = self._rows(sa.select(*columns).select_from(newest))
+        (row,) = self._database.rows(sa.select(*columns).select_from(newest))
         return row["first"] if row["count"] == LOOKED else None
 
     def _judged(self, streams: sa.Subquery) -> sa.Select[Any]:
@@ -312,10 +312,6 @@ class Lister:
             )
             for one in found
         ]
-
-    def _rows(self, asked: sa.Select[Any]) -> list[dict[str, Any]]:
-        with self._database.reading() as connection:
-            return [dict(row) for row in connection.execute(asked).mappings()]
 
 
 def _of_sentences(judgments: sa.FromClause) -> sa.ColumnElement[bool]:

@@ -9,8 +9,9 @@ The classes are loaded when they are first asked for; Ray itself when one of the
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from streamverify._lazy import lazy_names
 
 if TYPE_CHECKING:
     from streamverify.scale.cluster import local_ray
@@ -20,15 +21,12 @@ if TYPE_CHECKING:
 
 __all__ = ["RayScorer", "application", "evaluate_on_ray", "local_ray"]
 
-_MODULES = {
-    "RayScorer": "scorer",
-    "application": "serving",
-    "evaluate_on_ray": "evaluation",
-    "local_ray": "cluster",
-}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "scale.scorer": "RayScorer",
+        "scale.serving": "application",
+        "scale.evaluation": "evaluate_on_ray",
+        "scale.cluster": "local_ray",
+    },
+)

@@ -5,8 +5,9 @@ The classes are loaded when they are first asked for, since most of them load ON
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from streamverify._lazy import lazy_names
 
 if TYPE_CHECKING:
     from streamverify.scorers.cross_encoder import CrossEncoderScorer
@@ -25,17 +26,14 @@ __all__ = [
     "Share",
 ]
 
-_MODULES = {
-    "CrossEncoderScorer": "cross_encoder",
-    "FunctionScorer": "function",
-    "LLMJudgeScorer": "llm_judge",
-    "LexicalScorer": "lexical",
-    "PremiseCachedScorer": "premise_cached",
-    "Share": "named",
-}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "scorers.cross_encoder": "CrossEncoderScorer",
+        "scorers.function": "FunctionScorer",
+        "scorers.llm_judge": "LLMJudgeScorer",
+        "scorers.lexical": "LexicalScorer",
+        "scorers.premise_cached": "PremiseCachedScorer",
+        "scorers.named": "Share",
+    },
+)

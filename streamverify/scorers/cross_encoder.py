@@ -35,7 +35,7 @@ from streamverify.scorers.protocol import (
     WindowScore,
 )
 from streamverify.scorers.selection import LexicalIndex
-from streamverify.text.unicode import printable
+from streamverify.text.unicode import encodable
 from streamverify.types import Fingerprint, Span
 
 _INTEGERS: Mapping[str, type[np.integer[Any]]] = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
@@ -150,7 +150,7 @@ class CrossEncoderScorer:
 
     def token_spans(self, text: str) -> Sequence[Span]:
         """Where each token of `text` stands, special tokens left out."""
-        encoding = self._tokenizer.encode(printable(text), add_special_tokens=False)
+        encoding = self._tokenizer.encode(encodable(text), add_special_tokens=False)
         return [Span(*offsets) for offsets in encoding.offsets]
 
     def prepare(self, windows: Sequence[Window], *, abort: Abort) -> Prepared:
@@ -163,7 +163,7 @@ class CrossEncoderScorer:
         for window in windows:
             if abort.is_set:
                 raise ScoringError("stopped: the check was called off")
-            ids.append(self._tokenizer.encode(printable(window.text), add_special_tokens=False).ids)
+            ids.append(self._tokenizer.encode(encodable(window.text), add_special_tokens=False).ids)
         return _PreparedWindows(tuple(windows), LexicalIndex(ids))
 
     def score(self, prepared: Prepared, claims: Sequence[Claim], *, abort: Abort) -> list[ClaimScore]:
@@ -180,7 +180,7 @@ class CrossEncoderScorer:
 
     def _score(self, prepared: _PreparedWindows, claim: Claim, abort: Abort) -> ClaimScore:
         ids, *hints = (
-            self._tokenizer.encode(printable(text), add_special_tokens=False).ids
+            self._tokenizer.encode(encodable(text), add_special_tokens=False).ids
             for text in (claim.text, *claim.hints)
         )
         if len(ids) > self._traits.claim_tokens:
@@ -196,7 +196,7 @@ class CrossEncoderScorer:
         return ClaimScore(single=tuple(single), tokens_scored=len(ids), passes=len(single))
 
     def _judge(self, premise: str, claim: str, abort: Abort) -> NliScore:
-        encoding: Encoding = self._pairs.encode(printable(premise), printable(claim))
+        encoding: Encoding = self._pairs.encode(encodable(premise), encodable(claim))
         given = {
             "input_ids": encoding.ids,
             "attention_mask": encoding.attention_mask,

@@ -40,7 +40,7 @@ from streamverify.scorers.protocol import (
 )
 from streamverify.scorers.selection import LexicalIndex
 from streamverify.streaming.portal import PerProcess, Portal
-from streamverify.text.unicode import printable
+from streamverify.text.unicode import encodable
 from streamverify.types import Fingerprint, Span
 
 if TYPE_CHECKING:
@@ -258,10 +258,10 @@ class LLMJudgeScorer:
 
     async def _ask(self, client: AsyncOpenAI, claim: str, windows: Sequence[Window]) -> JudgeAnswer:
         passages = [
-            {"number": number, "title": printable(window.title), "text": printable(window.text)}
+            {"number": number, "title": encodable(window.title), "text": encodable(window.text)}
             for number, window in enumerate(windows, 1)
         ]
-        data = json.dumps({"claim": printable(claim), "passages": passages}, ensure_ascii=False)
+        data = json.dumps({"claim": encodable(claim), "passages": passages}, ensure_ascii=False)
         try:
             text = await self._complete(client, data)
         except self._openai.APIStatusError as error:

@@ -16,7 +16,7 @@ from tokenizers import Encoding, Tokenizer
 
 from streamverify.errors import ModelContractError
 from streamverify.scorers.known_words import known_words
-from streamverify.text.unicode import printable
+from streamverify.text.unicode import encodable
 from streamverify.types import Span
 
 
@@ -38,7 +38,7 @@ _span = tuple.__new__
 def encoded(tokenizer: Tokenizer, text: str, *, special: bool) -> Encoding:
     """Tokens of a text, with the special ones around them where asked for."""
     # The tokenizer refuses lone surrogates; what replaces one is as long, so offsets stay right.
-    return tokenizer.encode(printable(text), add_special_tokens=special)
+    return tokenizer.encode(encodable(text), add_special_tokens=special)
 
 
 class Tokens(NamedTuple):
@@ -73,7 +73,7 @@ class Encoder:
 
     def ids(self, text: str) -> list[int]:
         """Its tokens without their places: sooner, and not remembered."""
-        text = printable(text)
+        text = encodable(text)
         if self._words is None or not self._words.reads(text):
             return encoded(self._tokenizer, text, special=True).ids
         return [*self._before, *self._words.ids(text), *self._after]
@@ -83,13 +83,13 @@ class Encoder:
         if len(text) <= _SENTENCE:
             found = self(text)
             return [*map(_span, repeat(Span), compress(found.offsets, map(not_, found.special_tokens_mask)))]
-        text = printable(text)
+        text = encodable(text)
         if self._words is None or not self._words.reads(text):
             return TokenReader(self._tokenizer)(text)
         return self._words.spans(text)
 
     def _encode(self, text: str) -> Tokens:
-        words, text = self._words, printable(text)
+        words, text = self._words, encodable(text)
         if words is None or not words.reads(text):
             found = encoded(self._tokenizer, text, special=True)
             return Tokens(found.ids, found.offsets, found.special_tokens_mask)

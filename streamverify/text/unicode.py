@@ -7,7 +7,7 @@ import re
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def printable(text: str) -> str:
+def encodable(text: str) -> str:
     """The text with every lone surrogate replaced by U+FFFD; as long as before, so offsets stay right."""
     try:
         text.encode()

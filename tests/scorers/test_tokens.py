@@ -11,7 +11,7 @@ from streamverify.scorers import known_words as words_module
 from streamverify.scorers.known_words import KnownWords, known_words
 from streamverify.scorers.model_files import ModelFiles
 from streamverify.scorers.tokens import _SENTENCE, Encoder, TokenReader, encoded, read_tokenizer
-from streamverify.text.unicode import printable
+from streamverify.text.unicode import encodable
 
 pieces = st.sampled_from(
     ["The tower", " opened in 1889.", "naïve ½", "[SEP]", "\ud800", "日本", "\n\n", "’s"]
@@ -58,7 +58,7 @@ pieces_of_words = (
 def test_a_text_is_read_word_by_word_as_the_tokenizer_reads_it(tokenizer, text):
     words = known_words(tokenizer)
     assert isinstance(words, KnownWords)
-    text = printable(text)
+    text = encodable(text)
     if not words.reads(text):
         return
     whole = encoded(tokenizer, text, special=False)
