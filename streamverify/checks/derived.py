@@ -8,7 +8,9 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 from itertools import combinations
+from math import isclose
 
+from streamverify.checks.currencies import is_currency
 from streamverify.checks.dates import Date, DateKind
 from streamverify.checks.numbers import bounds
 from streamverify.checks.quantity import NumberReading, Quantity
@@ -22,6 +24,7 @@ _FIGURES = 12
 _DAY = 86_400.0
 _IN_A_YEAR = {("months", 1.0): 12.0, ("seconds", 7 * _DAY): 52.0}
 _LAST_DAYS = 28
+_NO_MEASURES = frozenset({"", "ratio", "times", "point"})
 _LEAP = 2000
 """The year of days of which no year is known."""
 
@@ -48,6 +51,34 @@ def derivable(quantity: Quantity, sources: Sequence[Quantity], when: Sequence[Da
         if any(low <= result <= high for result in results):
             return True
     return False
+
+
+def proportional(quantity: Quantity, others: Sequence[Quantity], sources: Sequence[Quantity]) -> bool:
+    """Whether another number of the claim is as many times one of the sources as this one is of another.
+
+    Recipes and doses: 4 spoons for 300 grams, where the sources have 2 for 150.
+    """
+    if len(sources) > _DERIVED_FROM:
+        return False
+    grown = {dimension: _times(quantity, sources, dimension) for dimension in _measures(quantity)}
+    for other in others:
+        for dimension in _measures(other):
+            for own, times in grown.items():
+                also = _times(other, sources, dimension) if own != dimension else ()
+                if any(time != 1 and isclose(time, one, rel_tol=1e-3) for time in times for one in also):
+                    return True
+    return False
+
+
+def _measures(quantity: Quantity) -> set[str]:
+    return {reading.dimension for reading in quantity.readings if reading.dimension not in _NO_MEASURES}
+
+
+def _times(quantity: Quantity, sources: Sequence[Quantity], dimension: str) -> list[float]:
+    """How many times each number of the sources of this kind it is."""
+    own = _read_as(quantity, dimension)
+    theirs = [read.base for one in sources if (read := _read_as(one, dimension)) is not None and read.base]
+    return [own.base / base for base in theirs] if own is not None else []
 
 
 def reachable(date: Date, when: Sequence[Date], sources: Sequence[Quantity]) -> bool:
@@ -83,7 +114,10 @@ def _lands(date: Date, start: Date, months: float) -> bool:
     place = start.year * 12 + start.month - 1 + months
     if date.month is None:
         return place // 12 == date.year
-    return abs(place - date.year * 12 - date.month + 1) < 1
+    apart = date.year * 12 + date.month - 1 - place
+    if start.day == 1 and (date.day or 0) >= _LAST_DAYS and -2 < apart <= -1:
+        return True  # a term from the first of a month on ends with another month
+    return abs(apart) < 1
 
 
 def _reach(quantity: Quantity, reading: NumberReading) -> tuple[float, float]:
@@ -101,6 +135,14 @@ def _read_as(quantity: Quantity, dimension: str) -> NumberReading | None:
     return next((r for r in readings if r.dimension == dimension and not quantity.implied), None)
 
 
+def _all_read_as(quantity: Quantity, dimension: str) -> list[NumberReading]:
+    """Likewise all of them, where one amount may be read twice: €489.000 in either way of writing."""
+    first = _read_as(quantity, dimension)
+    if first is None or not is_currency(dimension):
+        return [] if first is None else [first]
+    return [reading for reading in quantity.readings if reading.dimension == dimension]
+
+
 def _sums(pool: Sequence[Quantity], dimension: str) -> list[float]:
     """What two numbers of a kind make together."""
     own = [read.base for q in pool if (read := _read_as(q, dimension)) is not None]
@@ -108,7 +150,7 @@ def _sums(pool: Sequence[Quantity], dimension: str) -> list[float]:
 
 
 def _combined(pool: Sequence[Quantity], dimension: str) -> list[float]:
-    own = [read.base for q in pool if (read := _read_as(q, dimension)) is not None]
+    own = [read.base for q in pool for read in _all_read_as(q, dimension)]
     results = [
         sum(parts)
         for count in (2, 3, 4)

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 
 from streamverify._lazy import cached_property
 from streamverify.checks.aligned import Ground, Place
-from streamverify.checks.dates import Date, DatePool
+from streamverify.checks.dates import Date, DatePool, dates
 from streamverify.checks.month_ends import edges
 from streamverify.checks.negation import Statement
 from streamverify.checks.numbers import QuantityPool
@@ -25,6 +25,7 @@ from streamverify.checks.quantity import Quantity
 from streamverify.checks.source_text import SourceText, Stretch
 from streamverify.checks.versions import Versions
 from streamverify.checks.weekdays import between
+from streamverify.passages import told_dates
 from streamverify.text.words import STOP_WORDS
 from streamverify.types import Passage
 
@@ -58,10 +59,17 @@ class SourceView:
     Args:
         sources: the texts.
         read: gives what a text holds; a view whose texts others have too is given one that remembers.
+        dated: dates that the metadata of their passages tell, for look-ups only.
     """
 
-    def __init__(self, sources: Sequence[Source], read: Callable[[Source], SourceText] = _alone) -> None:
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        read: Callable[[Source], SourceText] = _alone,
+        dated: Iterable[Date] = (),
+    ) -> None:
         self.sources = tuple(sources)
+        self._dated = tuple(dated)
         self.texts = tuple(read(source) for source in self.sources)
         """What each of `sources` holds."""
 
@@ -91,6 +99,14 @@ class SourceView:
         return _union(text.currencies for text in self.texts)
 
     @cached_property
+    def scales(self) -> tuple[frozenset[float], ...]:
+        """For each text the scales that its passage states, in its title or elsewhere."""
+        stated: dict[int, set[float]] = {}
+        for source, text in self._pairs:
+            stated.setdefault(source.passage, set()).update(text.scales)
+        return tuple(frozenset(stated[source.passage]) for source in self.sources)
+
+    @cached_property
     def date_pool(self) -> DatePool:
         """The dates, to be asked for a date."""
         inside = (
@@ -99,7 +115,7 @@ class SourceView:
             for named in (between, edges)
             for date in named(source.text, text.dates)
         )
-        return DatePool(chain((date for _, date in self.dates), inside))
+        return DatePool(chain((date for _, date in self.dates), inside, self._dated))
 
     @cached_property
     def phones(self) -> tuple[Phone, ...]:
@@ -251,7 +267,12 @@ class _Narrow:
         texts = [Source(position, passage.text, 0) for position, passage in enumerate(passages)]
         # Answers return to the same few windows sentence after sentence, in other company.
         self.read = read = lru_cache(maxsize=256)(SourceText)
-        self.everything = SourceView([*texts, *self._titles, *self._asked], lambda source: read(source.text))
+        self._dated = [
+            [date for text in told_dates(passage) if text for date in dates(text)] for passage in passages
+        ]
+        self.everything = SourceView(
+            [*texts, *self._titles, *self._asked], lambda source: read(source.text), chain(*self._dated)
+        )
         self._stretch = lru_cache(maxsize=256)(partial(_stretch, self.everything))
 
     def view(self, windows: tuple[Near, ...]) -> SourceView:
@@ -261,7 +282,8 @@ class _Narrow:
             Source(passage, self._passages[passage].text[start:end], start) for passage, start, end in windows
         ]
         titles = [title for title in self._titles if title.passage in inside]
-        return SourceView([*texts, *titles, *self._asked], self._text_of)
+        dated = chain.from_iterable(self._dated[passage] for passage in inside)
+        return SourceView([*texts, *titles, *self._asked], self._text_of, dated)
 
     def _text_of(self, source: Source) -> SourceText:
         """What a source of a narrow view holds; of a window, from its passage if that is read anyway."""

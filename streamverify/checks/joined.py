@@ -30,6 +30,8 @@ _AND_A = " and a "
 _GAP = re.compile(r"[ \u00a0-]|,? and |, ")
 _LISTED = frozenset({"seconds", "months", "USD", "EUR", "GBP"})
 """Kinds, beside customary measures, whose parts are joined by "and" or a comma, too."""
+_LONE = re.compile(r"an? (?:year|month|week|day|hour|minute)$", re.IGNORECASE)
+"""One of a span without a number: "a year and eight months"."""
 _INCH = re.compile(r"\s?(?:in\b\.?|[\"″”])")
 _ENDS_FEET = re.compile(r"(?:[- ](?:ft|foot|feet))$", re.IGNORECASE)
 _NOTHING_MORE = re.compile(r"\s?(?:$|[.,;:)](?!\d)|tall\b|high\b|and\b)")
@@ -68,7 +70,8 @@ def _joined(text: str, one: Quantity, other: Quantity) -> Quantity | None:
     gap = text[one.end : other.start] if other.start - one.end <= len(_AND_A) else ""
     if gap == _AND_A:
         return _with_part(text, one, other)
-    if not gap or one.implied or other.implied or not _GAP.fullmatch(gap):
+    lone = one.implied and not (gap == " and " and _LONE.match(one.text))
+    if not gap or lone or other.implied or not _GAP.fullmatch(gap):
         return None
     end, parts = other.end, other.readings
     if not parts[0].dimension and _ENDS_FEET.search(one.text):

@@ -202,13 +202,10 @@ def _any_between(values: Sequence[float], low: float, high: float) -> bool:
     return position < len(values) and values[position] <= high
 
 
-def rival(quantity: Quantity, near: Sequence[Quantity]) -> Quantity | None:
-    """The number of the same kind that stands in the evidence where the claim has another.
-
-    The same kind is the same unit's dimension or the same counted noun; None when there is none.
-    """
+def of_its_kind(quantity: Quantity, near: Iterable[Quantity]) -> list[Quantity]:
+    """The numbers of the evidence with the dimension of its unit, or with its counted noun."""
     kinds = {reading.dimension for reading in quantity.readings if reading.dimension}
-    rivals = [
+    return [
         other
         for other in near
         if not other.implied
@@ -217,14 +214,11 @@ def rival(quantity: Quantity, near: Sequence[Quantity]) -> Quantity | None:
             or (quantity.noun != "" and other.noun == quantity.noun)
         )
     ]
-    # The likeliest slip keeps digits (12.5 for 1.25) or the order of magnitude.
-    return min(rivals, key=lambda other: _distance(quantity, other), default=None)
 
 
-def _distance(one: Quantity, other: Quantity) -> tuple[bool, float]:
-    digits = _digits(one.text) != _digits(other.text)
-    first, second = one.readings[0].base, other.readings[0].base
-    return digits, abs(first - second) / (abs(first) + abs(second) or 1.0)
+def slip(quantity: Quantity, others: Iterable[Quantity]) -> Quantity | None:
+    """The one with the same digits, a likely slip: 12.5 for 1.25."""
+    return next((other for other in others if _digits(other.text) == _digits(quantity.text)), None)
 
 
 def _digits(text: str) -> str:

@@ -37,6 +37,8 @@ _VULGAR_RUN = re.compile(f"[{''.join(VULGAR)}]")
 _MOST_WHOLES = 3
 """Digits of a whole number that a fraction goes with."""
 _SHARE = re.compile(r"\s?/\s?(\d{1,2})(?![\d/.])")
+_AGAIN = re.compile(r" \((?:\d{1,6}|[a-z-]{3,20})\)")
+"""The same number once more, between it and its unit: thirty-six (36) months, 30 (thirty) days."""
 _ORDINAL_END = re.compile(r"(?:st|nd|rd|th)\b", re.IGNORECASE)
 _MAGNITUDE = re.compile(r"(?:\s|-)?(hundred|thousand|million|billion|trillion|lakh|crore)\b", re.IGNORECASE)
 _SHORT_MAGNITUDE = re.compile(r"\s?(k|K|m|M|mn|Mn|mm|bn|Bn|b|B|tn|T)\b(?![/²³])")
@@ -193,7 +195,7 @@ def _built(
             scale, after = short, magnitude.end()
         else:
             readings.extend(NumberReading(value * short, value * short) for value in values)
-    of_a = _OF_A.match(text, after) if share else None
+    of_a = (_OF_A if share else _AGAIN).match(text, after)
     unit, noun, last = _unit(text, of_a.end() if of_a else after)
     if prefix:
         unit = unit_named(prefix)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, cached_property
 
 from streamverify.checks import coverage
 from streamverify.checks.aligned import (
@@ -20,15 +20,16 @@ from streamverify.checks.aligned import (
 )
 from streamverify.checks.bounding import bounding
 from streamverify.checks.counted import alike, other_count, other_days
+from streamverify.checks.counterpart import other_date, other_number
 from streamverify.checks.currencies import foreign
 from streamverify.checks.dates import Date, DateKind, dates, same, spans
-from streamverify.checks.derived import derivable, reachable
+from streamverify.checks.derived import derivable, proportional, reachable
 from streamverify.checks.exchanged import Exchange
 from streamverify.checks.former import former, of_then
 from streamverify.checks.index import ALIGNED_WHOLE, Near, SourceIndex, SourceView
 from streamverify.checks.names import Name, missing, names
 from streamverify.checks.nearest import Nearest
-from streamverify.checks.numbers import allowances, as_good, rival
+from streamverify.checks.numbers import allowances, as_good, of_its_kind
 from streamverify.checks.outcome import Checked, Signals
 from streamverify.checks.phones import listed, phones
 from streamverify.checks.places import PlacedNumber, date_places, number_places
@@ -37,7 +38,7 @@ from streamverify.checks.quantity import Hedge, Quantity
 from streamverify.checks.quotes import near_miss, occurs, quotations
 from streamverify.checks.replaced import closest, other_unit
 from streamverify.checks.scales import scaled
-from streamverify.checks.supposed import conditional, exemplary, of_some_case
+from streamverify.checks.supposed import conditional, exemplary, of_some_case, supposed
 from streamverify.checks.told import Told, on_one_line
 from streamverify.checks.weekdays import outside
 from streamverify.checks.years import stray
@@ -83,6 +84,10 @@ class _Check:
         self._nowhere: list[Quantity | Date] = []  # no source holds or gives them
         self._held: Sequence[Name] = ()  # names that some source holds
 
+    @cached_property
+    def _reader(self) -> Reader:
+        return Reader(self._text)
+
     def run(self) -> Checked:
         found_dates = [date for date in dates(self._text) if self._told.own(date.start, date.end)]
         aside = sorted((*spans(found_dates), *(Span(one.start, one.end) for one in self._dialled)))
@@ -105,7 +110,7 @@ class _Check:
         found = [quantity for quantity in numbers if self._told.own(quantity.start, quantity.end)]
         telling = [quantity for quantity in found if not quantity.weak]
         counts = [quantity for quantity in found if quantity.weak]
-        nowhere = rivals = units = 0.0
+        nowhere = beside = units = 0.0
         theirs = [candidate for _, candidate in self._near.quantities]
         for quantity in telling:
             # Money that the sources do not know is not theirs, even where the figure is.
@@ -114,32 +119,31 @@ class _Check:
                 days = other_days(quantity, (candidate for _, candidate in self._all.quantities))
                 if days is not None and any(candidate is days for candidate in theirs):
                     nowhere, units = nowhere + 1, units + 1
-                    detail = self._contrast(quantity, days)
+                    other = other_number(quantity, self._near, self._reader, likely=days)
+                    detail = self._told.beside(quantity, other)
                     self._told.find(FindingKind.NUMBER_MISMATCH, quantity.start, quantity.end, detail)
                 continue
             others = [other for other in found if other is not quantity]
             derived = not abroad and self._derivable(quantity, self._near, others, found_dates)
-            other = rival(quantity, theirs)
-            rivals += other is not None and not derived
+            beside += not derived and bool(of_its_kind(quantity, theirs))
             if not abroad and self._holds_number(self._all, quantity):
                 continue
             if derived or (not abroad and self._derivable(quantity, self._all, others, found_dates)):
                 continue
-            if of_some_case(self._text, quantity.start, quantity.end):
+            if of_some_case(self._text, quantity.start, quantity.end) or supposed(self._text, quantity.start):
                 continue
             nowhere += 1
             swapped = other_unit(quantity, theirs)
             units += abroad or swapped is not None
-            other = swapped or other
             if not exemplary(self._text, quantity.start):
                 self._lost(quantity)
-                self._told.find(
-                    FindingKind.NUMBER_MISMATCH, quantity.start, quantity.end, self._contrast(quantity, other)
-                )
+                other = other_number(quantity, self._near, self._reader, likely=swapped)
+                detail = self._told.beside(quantity, other)
+                self._told.find(FindingKind.NUMBER_MISMATCH, quantity.start, quantity.end, detail)
         self._counted(counts, found)
         return {
             "number_missing": _share(nowhere, telling),
-            "number_rival": _share(rivals, telling),
+            "number_rival": _share(beside, telling),
             "unit_replaced": _share(units, telling),
         }
 
@@ -177,7 +181,9 @@ class _Check:
     def _holds_number(self, view: SourceView, quantity: Quantity) -> bool:
         """Whether sources hold a number, as it stands or in the scale that its text counts in."""
         return view.quantity_pool.holds(quantity) or any(
-            text.quantity_pool.holds(scaled(quantity, scale)) for text in view.texts for scale in text.scales
+            text.quantity_pool.holds(scaled(quantity, scale))
+            for text, scales in zip(view.texts, view.scales, strict=True)
+            for scale in scales
         )
 
     def _derivable(
@@ -187,14 +193,10 @@ class _Check:
         if asked not in self._given:
             moments = [*(date for _, date in view.dates), *when]
             numbers = [*(found for _, found in view.quantities), *others]
-            self._given[asked] = derivable(quantity, numbers, moments)
+            self._given[asked] = derivable(quantity, numbers, moments) or proportional(
+                quantity, others, numbers[: len(numbers) - len(others)]
+            )
         return self._given[asked]
-
-    def _contrast(self, quantity: Quantity, other: Quantity | None) -> str:
-        if other is None:
-            return f"{quantity.text} is in no passage"
-        source = next(source for source, candidate in self._near.quantities if candidate is other)
-        return self._told.instead(quantity, other, source)
 
     def _dates(self, found: Sequence[Date]) -> dict[str, float]:
         nowhere = years = 0.0
@@ -206,7 +208,8 @@ class _Check:
             nowhere += 1
             if not exemplary(self._text, date.start) and not self._derived(date):
                 self._lost(date)
-                self._told.find(FindingKind.DATE_MISMATCH, date.start, date.end, self._other_date(date))
+                detail = self._told.beside(date, other_date(date, self._near, self._reader))
+                self._told.find(FindingKind.DATE_MISMATCH, date.start, date.end, detail)
                 others = [*(other for _, other in self._all.dates), *found]
                 dated = date.year in self._index.versions.years
                 if not dated and stray(self._text, date, others, (text.text for text in self._all.texts)):
@@ -240,12 +243,6 @@ class _Check:
             for view in (self._near, self._all)
         )
 
-    def _other_date(self, date: Date) -> str:
-        for source, other in self._near.dates:
-            if other.kind is date.kind and source.passage >= 0:
-                return self._told.instead(date, other, source)
-        return f"{date.text} is in no passage"
-
     def _aligned(self, numbers: Sequence[Quantity], found_dates: Sequence[Date]) -> dict[str, float]:
         """Whether the values that the sources hold are held of what the claim speaks of."""
         if not numbers and not found_dates:
@@ -253,7 +250,7 @@ class _Check:
         view = self._all if self._all.size <= ALIGNED_WHOLE else self._near
         if view.size > READ_CLOSELY:
             return {}
-        reader = Reader(self._text)
+        reader = self._reader
         of_now = not of_then(self._text)
         widest = nearest = 0.0
         for value, (holders, rivals) in self._placed(numbers, found_dates, view):

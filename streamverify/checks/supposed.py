@@ -16,6 +16,9 @@ _EXAMPLE = re.compile(
 _CONDITION = re.compile(r"\b(?:if|when|suppose|supposing|assuming|had|were|should)\b", re.IGNORECASE)
 """What a value that the claim supposes stands behind, with no stop between."""
 
+_SUPPOSED = re.compile(r"\b(?:if|suppose|supposing|assuming|imagine)\b", re.IGNORECASE)
+"""Likewise, without words that mostly tell of the past or of duties: "had", "were", "should", "when"."""
+
 _STATED = (
     "total|average|mean|median|record|height|length|depth|width|weight|size|speed|distance|area|population|fine|fee|"
     "charge|number|maximum|minimum|limit|rate|share|discount|price|cost|sum|bonus|deposit|surcharge|increase|decrease|"
@@ -32,10 +35,12 @@ _CASE = re.compile(
     r"[$€£¥₹]?$"
     r"|(?:^|[,;:(]\s+|\b(?:that|and|but|so|while|whereas|because|since|as)\s+)(?:(?:for|on|at|with|from)\s+)?"
     r"(?:incomes?|orders?|purchases?|amounts?|payments?|earnings|salar(?:y|ies)|savings|parcels?|packages?|bookings?)"
-    r"\s+(?:of|worth)\s+(?:about\s+|over\s+|under\s+)?[$€£¥₹]?$",
+    r"\s+(?:of|worth)\s+(?:about\s+|over\s+|under\s+)?[$€£¥₹]?$"
+    r"|(?:^|[,;:(]\s+)(?!during|including|according)[a-z]{2,11}ing\s+(?:about\s+|over\s+|for\s+)?[$€£¥₹]?$",
     re.IGNORECASE,
 )
-"""Some thing, not a known one, that a clause begins with, as far as its value: "for a pike of", "a"."""
+"""Some thing, not a known one, or something done, that a clause begins with, as far as its value: "for a pike
+of", "a", "driving"."""
 
 _RULE = re.compile(
     r"\b(?:needs?|must|may|can|cannot|would|will|should|has to|have to|gets?|pays?|counts?|costs?|comes? to"
@@ -72,6 +77,12 @@ def conditional(text: str, start: int) -> bool:
     """Whether the value that starts here stands in a condition ("if 25 came …")."""
     clause = 1 + max(text.rfind(stop, 0, start) for stop in ",;.")
     return _CONDITION.search(text, clause, start) is not None
+
+
+def supposed(text: str, start: int) -> bool:
+    """Whether the value that starts here stands behind "if" in its clause ("if you drive 100 miles")."""
+    clause = 1 + max(text.rfind(stop, 0, start) for stop in ",;.")
+    return _SUPPOSED.search(text, clause, start) is not None
 
 
 def of_some_case(text: str, start: int, end: int) -> bool:

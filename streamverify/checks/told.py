@@ -12,6 +12,8 @@ from streamverify.checks.quantity import Quantity
 from streamverify.scorers.protocol import Claim
 from streamverify.types import Finding, FindingKind
 
+_VALUES = frozenset({FindingKind.NUMBER_MISMATCH, FindingKind.DATE_MISMATCH})
+
 
 class Told:
     """What is told of a claim so far."""
@@ -38,6 +40,8 @@ class Told:
 
     def find(self, kind: FindingKind, start: int, end: int, detail: str) -> None:
         """Tell something of a range of the claim; nothing where none of it is the answer's own."""
+        if kind in _VALUES:
+            end = start + len(_without_stop(self._claim.text[start:end]))
         offsets = self._claim.offsets
         if offsets:
             own = [offset for offset in offsets[start:end] if offset >= 0]
@@ -55,7 +59,19 @@ class Told:
         """What a finding says of a value in whose place a source has another; the place is kept."""
         if source.offset >= 0:
             self._against.append((source.passage, source.offset + other.start, source.offset + other.end))
-        return f"{value.text} here, {other.text} in {self._index.name(source.passage)}"
+        ours, theirs = _without_stop(value.text), _without_stop(other.text)
+        return f"{ours} here, {theirs} in {self._index.name(source.passage)}"
+
+    def beside(self, value: Quantity | Date, found: tuple[Source, Quantity | Date] | None) -> str:
+        """What a finding says of a value that no source holds, of those that have another or of none."""
+        if found is None:
+            return f"{_without_stop(value.text)} is in no passage"
+        return self.instead(value, found[1], found[0])
+
+
+def _without_stop(text: str) -> str:
+    """A value as it stands, but for a stop that may end the sentence: of "5 pm.", not of "5 p.m."."""
+    return text if "." in text.rsplit(maxsplit=1)[-1][:-1] else text.removesuffix(".")
 
 
 def on_one_line(text: str) -> str:

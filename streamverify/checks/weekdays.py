@@ -33,6 +33,8 @@ _OPEN_OR_SHUT = re.compile(
     r"|\b(?:open(?:s|ed|ing)?|available|staffed|hours)\b",
     re.IGNORECASE,
 )
+_PART_OF_A_WEEK = re.compile(r"\b[Ww]eek(?:days?|(?P<end>-?ends?))\b")
+_WEEKDAYS, _WEEKEND = range(5), (5, 6)
 _SHUT = "shut"
 _AROUND = 80
 """Characters around a day in which a word must say what is with it."""
@@ -59,7 +61,10 @@ def stands_for_a_day(text: str, start: int, end: int) -> bool:
 
 
 def between(text: str, found: Sequence[Date]) -> Iterable[Date]:
-    """The days inside the stretches of days of a text: Tuesday to Thursday of "Monday to Friday"."""
+    """The days inside what a text names: Tuesday to Thursday of "Monday to Friday", both of "at weekends"."""
+    for match in _PART_OF_A_WEEK.finditer(text):
+        for day in _WEEKEND if match["end"] else _WEEKDAYS:
+            yield Date(*match.span(), DAYS[day].title(), DateKind.WEEKDAY, weekday=day)
     for start, end, days in _stretches(text, found):
         for day in days[1:-1]:
             yield Date(start, end, DAYS[day].title(), DateKind.WEEKDAY, weekday=day)

@@ -8,8 +8,14 @@ from __future__ import annotations
 
 import re
 
+_SHORT = (
+    r"(?<!\b(?:vs|Mr|Ms|Dr|St|No|cf|ca|pp|al)\.\s)(?<!\b(?:[Mm]ax|Art|Sec|Fig|Tel|est|Nos|Mrs|e\.g|i\.e)\.\s)"
+    r"(?<!\b(?:incl|excl|Prof)\.\s)(?<!\bapprox\.\s)"
+)
+"""Not behind short forms that a number or a name follows: "(max. 4 hours)"."""
+
 # It begins with a blank in either case, so that the search skips to one.
-SENTENCE_END = re.compile(r"\s(?:(?<=[.!?]\s)\s*(?=[\"“(`A-Z0-9])|(?<=\n)\n*)")
+SENTENCE_END = re.compile(rf"\s(?:(?<=[.!?]\s){_SHORT}\s*(?=[\"“(`A-Z0-9])|(?<=\n)\n*)")
 """The blanks between two sentences: behind a stop and before what may begin one, or a line break."""
 
 _OPENS = re.compile(r"(?:^|[.!?:;]\s+|[\n\r]\s*|[\"“«(\[]|\s[-–—]\s)$")

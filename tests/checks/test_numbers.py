@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from streamverify.checks.dates import dates
 from streamverify.checks.derived import derivable
-from streamverify.checks.numbers import QuantityPool, allowances, as_good, rival
+from streamverify.checks.numbers import QuantityPool, allowances, as_good, of_its_kind, slip
 from streamverify.checks.quantities import quantities
 from streamverify.checks.quantity import Hedge
 
@@ -211,11 +211,14 @@ def test_a_hedge_is_read_with_its_direction(text, hedge):
     assert quantities(text)[0].hedge is hedge
 
 
-def test_the_rival_has_the_same_unit_or_the_same_noun_and_the_likeliest_digits():
-    near = quantities("12.5 % of 40 employees in 3 km")
-    assert rival(quantities("1.25 %")[0], near).text == "12.5 %"
-    assert rival(quantities("55 employees")[0], near).text == "40"
-    assert rival(quantities("55 kg")[0], near) is None
+def test_a_number_is_of_a_kind_with_those_of_its_unit_or_its_noun_and_slips_keep_digits():
+    near = quantities("12.5 % of 40 employees in 3 km, 8 % before")
+    asked = quantities("1.25 %")[0]
+    assert [one.text for one in of_its_kind(asked, near)] == ["12.5 %", "8 %"]
+    assert slip(asked, near).text == "12.5 %"
+    assert [one.text for one in of_its_kind(quantities("55 employees")[0], near)] == ["40"]
+    assert of_its_kind(quantities("55 kg")[0], near) == []
+    assert slip(quantities("7 %")[0], near) is None
 
 
 @pytest.mark.parametrize(
