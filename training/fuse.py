@@ -242,7 +242,8 @@ def main() -> None:
         fitted_on=(
             f"{options.first.name} and, at {options.share:g} of its weight, "
             f"{options.second.name} with a sentence copied from each passage (development sets); "
-            f"checks as far as they pay on {', '.join(held) or 'nothing else'}"
+            f"checks as far as they pay on {', '.join(held) or 'nothing else'}; "
+            f"{', '.join(GIVEN)} from how often they are right about sentences models are trained on"
         ),
     )
     for name, found in held.items():
