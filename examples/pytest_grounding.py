@@ -1,6 +1,6 @@
 """Tests of a bot's answers; the plugin comes with the library.
 
-pip install streamverify pytest
+pip install . pytest
 pytest examples/pytest_grounding.py
 """
 

@@ -13,7 +13,7 @@ import logging
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias, get_args
 
 from pydantic import Field, ValidationError
 
@@ -302,6 +302,27 @@ def _first(error: ValidationError) -> str:
     field = ".".join(str(part) for part in found["loc"])
     known = f" (fields: {', '.join(Calibration.model_fields)})" if found["type"] == "extra_forbidden" else ""
     return f"field {field!r}: {found['msg']}{known}" if field else found["msg"]
+
+
+def refuse_thresholds(calibration: object, preset: object, *, scorers: int) -> None:
+    """Refuse what says nothing of a verifier's threshold, or too much.
+
+    Args:
+        calibration: what should be one, or None.
+        preset: what should be the name of one, or None.
+        scorers: how many the verifier has.
+
+    Raises:
+        UsageError: either is none, both are given, or a calibration for several scorers. Caller.
+    """
+    if not isinstance(calibration, Calibration | None):
+        raise UsageError("calibration must be a Calibration; Calibration.read(path) reads a file")
+    if calibration is not None and scorers > 1:
+        raise UsageError("a cascade's scorers have a calibration each: give it to the scorer it is for")
+    if preset is not None and preset not in get_args(PresetName):
+        raise UsageError(f"preset must be 'strict', 'balanced' or 'lenient', not {preset!r}")
+    if preset is not None and calibration is not None:
+        raise UsageError("give a calibration or a preset, not both: it is a threshold of the scorer's own")
 
 
 def _logistic(margin: float) -> float:

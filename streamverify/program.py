@@ -22,6 +22,7 @@ from streamverify.console import audit, audit_graph, audit_runs, cli, datasets, 
 from streamverify.console.arms import ab_decide, ab_size
 from streamverify.console.calibrate import calibrate
 from streamverify.console.evaluate import compare, evaluate
+from streamverify.console.help import Unnamed, in_one_style
 from streamverify.console.judging import agree
 from streamverify.console.reports import report
 from streamverify.console.shell import USAGE, complain, guarded
@@ -73,6 +74,7 @@ class _CaseOrCommand(TyperGroup):
 shows = typer.Typer(cls=_CaseOrCommand, rich_markup_mode=None, help="See it work; no key, no network.")
 shows.command(
     "case",
+    cls=Unnamed,
     epilog="Example: streamverify demo citations --speed 60 --policy redact. "
     "Also: streamverify demo monitor, a day of traffic and what is seen of it.",
 )(guarded(cli.demo))
@@ -178,6 +180,7 @@ model = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Look at t
 model.command("info", epilog="Example: streamverify model info")(guarded(cli.model_info))
 model.command("verify", epilog="Example: streamverify model verify")(guarded(cli.model_verify))
 app.add_typer(model, name="model")
+in_one_style(app)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

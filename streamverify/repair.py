@@ -22,7 +22,7 @@ import anyio
 from streamverify._extras import require
 from streamverify.errors import UsageError
 from streamverify.repair_plan import RepairPlan, RepairRequest
-from streamverify.scorers.completion import UNREADABLE, text_of
+from streamverify.scorers.completion import UNREADABLE, key_for, text_of
 from streamverify.sentences.segmenter import segment
 from streamverify.text.unicode import encodable
 from streamverify.types import Label, Passage, Replacement, Sentence, Verdict
@@ -114,14 +114,15 @@ class EndpointRewrite:
         Args:
             model: name as the endpoint knows it.
             base_url: of an OpenAI-compatible endpoint; None for what the SDK takes from the environment.
-            api_key: likewise; endpoints without keys take any string.
+            api_key: None for the environment's; with a `base_url` none is needed.
             client: in place of the two; stays the caller's to close.
             max_tokens: longest rewrite.
             temperature: of the sampling; None leaves it to endpoints that refuse it.
 
         Raises:
             MissingExtraError: the extra `openai` is not installed. Caller.
-            UsageError: a number is out of range, or a client is given beside an address. Caller.
+            UsageError: a number is out of range, a client is given beside an address, or there is neither a
+                key nor a `base_url`. Caller.
         """
         if max_tokens < 1:
             raise UsageError("max_tokens must be at least 1")
@@ -129,7 +130,8 @@ class EndpointRewrite:
             raise UsageError("give a client, or base_url and api_key, not both")
         self._openai: Any = require("openai", extra="openai", feature="EndpointRewrite")
         self._given = client
-        self._address: dict[str, Any] = {"base_url": base_url, "api_key": api_key, "max_retries": 1}
+        key = key_for(base_url, api_key, feature="EndpointRewrite") if client is None else None
+        self._address: dict[str, Any] = {"base_url": base_url, "api_key": key, "max_retries": 1}
         self._model = model
         self._options: dict[str, Any] = {"max_tokens": max_tokens}
         if temperature is not None:

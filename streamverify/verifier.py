@@ -9,11 +9,11 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import copy_context
 from types import TracebackType
-from typing import Self, get_args
+from typing import Self
 
 import anyio
 
-from streamverify.calibration import Calibration, PresetName
+from streamverify.calibration import Calibration, PresetName, refuse_thresholds
 from streamverify.context import ContextLike, context_from
 from streamverify.errors import StreamStateError, UsageError
 from streamverify.judging.citations import CitationOptions
@@ -114,7 +114,7 @@ class Verifier:
 
         Raises:
             UsageError: a value is out of range, no such policy, scorer or preset, both a scorer and a model,
-                both a calibration and a preset, or a calibration for a cascade. Caller.
+                both a calibration and a preset, a calibration for a cascade, or one that is none. Caller.
             ModelNotFoundError: `scorer` or `model` is a text and names none. Caller.
         """
         if verdict_timeout <= 0:
@@ -131,15 +131,7 @@ class Verifier:
         named = None if model is None else CASCADE if model == CASCADE else model_named(model, share=share)
         given = "default" if scorer is None else scorer
         self._steps = steps_from(given if named is None else named, share)
-        if calibration is not None and len(self._steps) > 1:
-            raise UsageError("a cascade's scorers have a calibration each: give it to the scorer it is for")
-        if preset is not None:
-            if preset not in get_args(PresetName):
-                raise UsageError(f"preset must be 'strict', 'balanced' or 'lenient', not {preset!r}")
-            if calibration is not None:
-                raise UsageError(
-                    "give a calibration or a preset, not both: it is a threshold of the scorer's own"
-                )
+        refuse_thresholds(calibration, preset, scorers=len(self._steps))
         self._policy: Policy = policy_from(policy) if policy is not None else Flag()
         self._on_failure: OnFailure = on_failure
         self._on_unverified: OnUnverified = on_unverified

@@ -178,3 +178,9 @@ def test_the_models_presets_are_in_order_and_measured(model):
     assert all(one.measured_on for one in presets.values())
     misses = [one.misses for one in presets.values()]
     assert misses == sorted(misses)
+
+
+@pytest.mark.parametrize("given_", ["cal.json", {"threshold": 0.6}, 0.6])
+def test_what_is_no_calibration_is_refused_with_the_way_to_read_one(given_):
+    with pytest.raises(UsageError, match=r"must be a Calibration; Calibration\.read\(path\) reads a file"):
+        Verifier(calibration=given_)

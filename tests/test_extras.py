@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -26,3 +28,25 @@ def test_a_package_that_fails_inside_is_not_called_missing(tmp_path, monkeypatch
     with pytest.raises(ModuleNotFoundError, match="not_installed_either") as caught:
         require("broken_inside", extra="x", feature="this")
     assert not isinstance(caught.value, MissingExtraError)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["monitor", "check", "--records", "x.db"],
+        ["monitor", "drift", "--records", "x.db", "--reference", "2026-11-01..2026-11-08"],
+        ["ab", "decide", "a", "b", "--records", "x.db"],
+        ["audit", "list", "--records", "x.db"],
+    ],
+    ids=lambda arguments: " ".join(arguments[:2]),
+)
+def test_a_command_about_records_without_the_extra_is_one_line_and_no_alert(arguments, tmp_path):
+    script = (
+        "import sys; sys.modules['sqlalchemy'] = None\n"
+        f"from streamverify.program import main; sys.exit(main({arguments}))"
+    )
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.endswith(" needs sqlalchemy: pip install 'streamverify[records]'\n")
+    assert done.stderr.count("\n") == 1

@@ -108,3 +108,19 @@ def test_what_is_no_completion_ends_in_a_redaction_or_in_an_error_of_the_endpoin
 def test_options_that_make_no_sense_are_refused(options):
     with pytest.raises(UsageError):
         EndpointRewrite("m", **options)
+
+
+def test_an_endpoint_of_ones_own_needs_no_key(serve, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    _, address = serve("The mill was built in 1804.")
+    policy = Repair(EndpointRewrite("m", base_url=address))
+    with Verifier(ScriptedScorer({"wrong": Label.CONTRADICTED}), policy=policy) as verifier:
+        report = verifier.check_sync(ANSWER, PASSAGES)
+    assert report.released == "The mill was built in 1804. It stands."
+
+
+def test_neither_a_key_nor_an_endpoint_is_refused(monkeypatch):
+    for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(UsageError, match="EndpointRewrite has no key: set OPENAI_API_KEY"):
+        EndpointRewrite("m")

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urljoin
 
+import chromium
 import pytest
 
 PAGE = (Path(__file__).parents[1] / "docs" / "tutorial.md").read_text(encoding="utf-8")
@@ -62,3 +65,54 @@ def test_the_verified_endpoint_tells_every_verdict(tmp_path):
     write(tmp_path, FILES)
     with serving(tmp_path) as address:
         assert asked(ASKED[1], address).strip() == SHOWN[1]
+
+
+_IMPORTED = re.compile(r"""(?:\bfrom|\bimport)\s*\(?\s*["'](\.[^"']+)["']""")
+
+
+def modules(address: str) -> set[str]:
+    """Paths of every script that the page needs, each of which the server gave."""
+    with urllib.request.urlopen(f"{address}/") as page:
+        waiting = re.findall(r'<script type="module" src="([^"]+)"', page.read().decode())
+    found: set[str] = set()
+    while waiting:
+        path = waiting.pop()
+        if path in found:
+            continue
+        found.add(path)
+        with urllib.request.urlopen(urljoin(address, path)) as script:
+            assert script.headers.get_content_type() == "text/javascript", path
+            waiting += [urljoin(path, other) for other in _IMPORTED.findall(script.read().decode())]
+    return found
+
+
+@pytest.mark.slow
+def test_the_page_gets_the_element_and_all_that_it_imports(tmp_path):
+    write(tmp_path, FILES)
+    with serving(tmp_path) as address:
+        given = modules(address)
+    assert "/static/grounded-stream.js" in given
+    assert len(given) > 5
+
+
+@pytest.mark.browser
+def test_the_page_shows_a_badge_for_each_sentence_with_a_claim(tmp_path):
+    write(tmp_path, FILES)
+    with serving(tmp_path) as address, chromium.started(tmp_path / "profile", "--headless") as browser:
+        browser.get(address)
+        shown = chromium.until(browser, lambda: badges(browser))
+    assert [re.search(r"supported|contradicted", text)[0] for text in shown] == [
+        "supported",
+        "contradicted",
+        "supported",
+    ]
+
+
+def badges(browser) -> list[str]:
+    """The words of all badges, once the answer is whole; nothing before."""
+    script = """
+      const root = document.querySelector('grounded-stream').shadowRoot;
+      if (!root || root.querySelector('.answer')?.ariaBusy !== 'false') return [];
+      return [...root.querySelectorAll('.badge:not([hidden])')].map(b => b.textContent + b.ariaLabel);
+    """
+    return browser.execute_script(script)

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from streamverify._extras import require
 from streamverify.console.shell import FAILED, write
 
 
@@ -55,6 +56,7 @@ def ab_decide(
     if records is None:
         decision = decide_arms(Run.read(Path(before)), Run.read(Path(after)), metric, look=look, looks=looks)
     else:
+        require("sqlalchemy", extra="records", feature="streamverify ab decide --records")
         from streamverify.console.monitor import answers_of_runs  # noqa: PLC0415 - an extra
         from streamverify.monitor.experiments import decide_recorded  # noqa: PLC0415 - as above
 

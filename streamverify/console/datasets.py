@@ -25,7 +25,7 @@ SeedOption = Annotated[int, typer.Option("--seed", help="Equal seeds give equal 
 def make(
     passages: Annotated[
         Path,
-        typer.Argument(help="Passages file, or a folder of text files.", parser=path_from, metavar="<path>"),
+        typer.Argument(help="Passages file, or a folder of text files.", parser=path_from),
     ],
     *,
     out: OutOption,

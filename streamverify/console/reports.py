@@ -27,9 +27,7 @@ JunitOption = Annotated[Path | None, typer.Option("--junit", help="Write JUnit's
 
 
 def report(
-    run: Annotated[
-        Path, typer.Argument(metavar="RUN", help="A finished journal; or a run's file, which has no answers.")
-    ],
+    run: Annotated[Path, typer.Argument(help="A finished journal; or a run's file, which has no answers.")],
     *,
     html: HtmlOption = None,
     md: MarkdownOption = None,

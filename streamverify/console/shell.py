@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import errno
 import functools
+import logging
 import os
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import ParamSpec
 
 import typer
@@ -32,7 +33,8 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
         from streamverify.errors import StreamVerifyError  # noqa: PLC0415 - loads pydantic
 
         try:
-            command(*args, **kwargs)
+            with _named_logs():
+                command(*args, **kwargs)
             sys.stdout.flush()
         except StreamVerifyError as error:
             complain(str(error))
@@ -51,6 +53,21 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
             raise typer.Exit(USAGE) from None
 
     return run
+
+
+@contextmanager
+def _named_logs() -> Iterator[None]:
+    """Lines of the log that nobody set up, on standard error like everything else that is told there."""
+    last = logging.lastResort
+    if last is None:  # whoever runs this wants silence
+        yield
+        return
+    before = last.formatter
+    last.setFormatter(logging.Formatter("streamverify: %(message)s"))
+    try:
+        yield
+    finally:
+        last.setFormatter(before)
 
 
 def write(text: str) -> None:

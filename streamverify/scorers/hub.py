@@ -43,7 +43,8 @@ def locate(
     """The files of a model.
 
     Args:
-        source: a folder, or a hub id `owner/name`, which needs the extra `hub`.
+        source: a folder, or a hub id `owner/name`, which needs the extra `hub`, and a `revision` where a
+            folder `owner` stands here: without one a folder is meant that is missing.
         revision: of the hub id: a commit, tag or branch. A branch moves; the commit it stood at is recorded.
         graph: path of the ONNX file inside the folder; None takes the first of `GRAPHS` that is there.
         sha256: what the graph must hash to; None takes what is there and records it.
@@ -59,17 +60,28 @@ def locate(
     if os.path.isdir(folder):  # noqa: PTH112 - unlike `Path.is_dir`, for a name that is too long too
         name, commit = folder.resolve().name, ""
         path = _local(folder, graph)
-    elif isinstance(source, str) and source.count("/") == 1 and not source.startswith((".", "/", "~")):
-        hub = _Hub(source, revision, cache_dir, local_files_only)
-        path, folder, commit = hub.fetch(graph)
-        name = source
     else:
-        raise ModelNotFoundError(source, "give a folder in the Hugging Face layout, or a hub id 'owner/name'")
+        name = _hub_id(source, revision)
+        path, folder, commit = _Hub(name, revision, cache_dir, local_files_only).fetch(graph)
     with path.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if sha256 is not None and found != sha256.lower():
         raise ModelChecksumError(path, sha256, found)
     return Located(folder, path, name, "/".join(filter(None, (commit[:12], found[:12]))))
+
+
+def _hub_id(source: Path | str, revision: str | None) -> str:
+    """What is no folder here, where it can be a hub id: nobody waits for the network over a mistyped path."""
+    if not isinstance(source, str) or source.count("/") != 1 or source.startswith((".", "/", "~")):
+        raise ModelNotFoundError(
+            source, "no such folder; give one in the Hugging Face layout, or a hub id 'owner/name'"
+        )
+    owner = source.partition("/")[0]
+    if revision is None and os.path.isdir(owner):  # noqa: PTH112 - as above
+        raise ModelNotFoundError(
+            source, f"no such folder in {owner!r}; where a hub id is meant, give its revision, such as 'main'"
+        )
+    return source
 
 
 def _local(folder: Path, graph: str | None) -> Path:
@@ -91,11 +103,12 @@ class _Hub:
     ) -> None:
         self._name, self._revision = name, revision
         self._where: dict[str, Any] = {"cache_dir": cache_dir, "local_files_only": local_files_only}
-        self._hub = require("huggingface_hub", extra="hub", feature=f"the hub model {name!r}")
-        self._offline: bool = local_files_only or self._hub.constants.HF_HUB_OFFLINE
-        self._errors: ModuleType = require(
-            "huggingface_hub.errors", extra="hub", feature=f"the hub model {name!r}"
-        )
+        feature = f"the hub model {name!r}"
+        self._hub = require("huggingface_hub", extra="hub", feature=feature)
+        # Submodules by their own names: the package loads them late, and not every one as its attribute.
+        constants = require("huggingface_hub.constants", extra="hub", feature=feature)
+        self._errors: ModuleType = require("huggingface_hub.errors", extra="hub", feature=feature)
+        self._offline: bool = local_files_only or constants.HF_HUB_OFFLINE
 
     def fetch(self, graph: str | None) -> tuple[Path, Path, str]:
         """The graph's path, the snapshot's folder and its commit."""

@@ -26,7 +26,7 @@ import anyio
 from streamverify._extras import require
 from streamverify.calibration import Calibration
 from streamverify.errors import ScoringError, StreamStateError, UsageError
-from streamverify.scorers.completion import UNREADABLE, text_of
+from streamverify.scorers.completion import UNREADABLE, key_for, text_of
 from streamverify.scorers.judge_answer import FORMATS, INSTRUCTIONS, JudgeAnswer, ResponseFormat, read_answer
 from streamverify.scorers.protocol import (
     Abort,
@@ -101,7 +101,7 @@ class LLMJudgeScorer:
         Args:
             model: name as the endpoint knows it.
             base_url: of an OpenAI-compatible endpoint; None for what the SDK takes from the environment.
-            api_key: likewise; endpoints without keys take any string.
+            api_key: None for the environment's; with a `base_url` none is needed.
             client: an `AsyncOpenAI` made for this scorer, in place of the two; it is used on the scorer's
                 own event loop with its own timeout and retries, and closed with the scorer.
             timeout: seconds one request may take.
@@ -115,7 +115,8 @@ class LLMJudgeScorer:
 
         Raises:
             MissingExtraError: the extra `openai` is not installed. Caller.
-            UsageError: a number is out of range, or a client is given beside an address. Caller.
+            UsageError: a number is out of range, a client is given beside an address, or there is neither a
+                key nor a `base_url`. Caller.
         """
         if timeout <= 0 or retries < 0 or min(concurrency, windows, window_tokens) < 1:
             raise UsageError(
@@ -125,7 +126,8 @@ class LLMJudgeScorer:
             raise UsageError("give a client, or base_url and api_key, not both")
         self._openai = require("openai", extra="openai", feature="LLMJudgeScorer")
         self._model, self._windows = model, windows
-        self._address, self._given = {"base_url": base_url, "api_key": api_key}, client
+        key = key_for(base_url, api_key, feature="LLMJudgeScorer") if client is None else None
+        self._address, self._given = {"base_url": base_url, "api_key": key}, client
         given = client.base_url if client is not None else base_url
         self._provider = str(given) if given is not None else "openai"
         self._options: dict[str, Any] = {"timeout": timeout, "max_retries": retries}

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 from streamverify.calibration import Calibration
-from streamverify.scorers.model_files import ModelFiles, embedded, verify
+from streamverify.errors import ModelNotFoundError, UsageError
+from streamverify.scorers.cascade import NAME as CASCADE
+from streamverify.scorers.installed import EMBEDDED, hint, installed_folder
+from streamverify.scorers.model_files import embedded, verify
 from streamverify.scorers.parity import Parity, parity
 from streamverify.scorers.premise_cached import PremiseCachedScorer
 from streamverify.types import Fingerprint
@@ -27,9 +31,9 @@ class ModelCard(Value):
     folder: str
     fingerprint: Fingerprint
     window_tokens: int
-    """Longest window, special tokens counted."""
+    """Longest window of a passage."""
     claim_tokens: int
-    """Longest claim, likewise."""
+    """Longest claim; a longer one is unverified."""
     calibration: Calibration
     files: tuple[ModelFile, ...]
 
@@ -55,6 +59,24 @@ class ModelCard(Value):
             yield f"  {file.name:<20} {file.bytes:>11,} bytes  sha256 {file.sha256[:12]}…"
 
 
+def folder_named(name: str) -> Path:
+    """The folder of the model in the package, of an installed one, or the folder that is named itself.
+
+    Raises:
+        ModelNotFoundError: neither a name nor a folder. Operator.
+        UsageError: it names what is no single model. Caller.
+    """
+    if name in ("lexical", CASCADE):
+        no_model = "has no model" if name == "lexical" else "asks two models, one after the other"
+        raise UsageError(f"{name!r} {no_model}: name {EMBEDDED}, an installed model, or a model's folder")
+    if name in ("default", EMBEDDED):
+        return embedded()
+    folder = installed_folder(name) or Path(name)
+    if not os.path.isdir(folder):  # noqa: PTH112 - unlike `Path.is_dir`, for a name that is too long too
+        raise ModelNotFoundError(name, f"{hint(name)}; or give a model's folder")
+    return folder
+
+
 def describe(folder: Path | None = None) -> ModelCard:
     """Load a model and tell what it is; None is the model that comes with the library.
 
@@ -63,14 +85,13 @@ def describe(folder: Path | None = None) -> ModelCard:
     """
     folder = embedded() if folder is None else folder
     sums = verify(folder)
-    config = ModelFiles.open(folder).config
     scorer = PremiseCachedScorer(folder)
     try:
         return ModelCard(
             folder=str(folder),
             fingerprint=scorer.fingerprint,
-            window_tokens=config.window_tokens,
-            claim_tokens=config.claim_tokens,
+            window_tokens=scorer.traits.window_tokens,
+            claim_tokens=scorer.traits.claim_tokens,
             calibration=scorer.traits.calibration,
             files=tuple(
                 ModelFile(name=name, bytes=(folder / name).stat().st_size, sha256=found)

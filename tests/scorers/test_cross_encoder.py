@@ -3,6 +3,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import subprocess
+import sys
 
 import numpy as np
 import onnx
@@ -361,3 +363,22 @@ def test_a_hub_model_without_a_graph_is_an_error_that_says_where_it_was_looked_f
 def test_neither_a_folder_nor_a_hub_id_is_an_error_that_says_what_is_wanted(source):
     with pytest.raises(ModelNotFoundError, match="owner/name"):
         scorer_for(source)
+
+
+def test_a_hub_id_is_read_in_a_fresh_process(cache):
+    script = (
+        "import sys; from streamverify.scorers.hub import locate; "
+        "print(locate('owner/model', cache_dir=sys.argv[1], local_files_only=True).revision)"
+    )
+    command = [sys.executable, "-c", script, str(cache)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.stderr, done.stdout[:12]) == ("", COMMIT[:12])
+
+
+def test_a_missing_folder_beside_others_is_not_looked_for_on_the_hub(cache, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "owner").mkdir()
+    with pytest.raises(ModelNotFoundError, match="no such folder in 'owner'"):
+        scorer_for("owner/model", cache_dir=cache)
+    named = scorer_for("owner/model", revision="main", cache_dir=cache, local_files_only=True)
+    assert named.fingerprint.model == "owner/model"

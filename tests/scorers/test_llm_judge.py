@@ -320,3 +320,35 @@ def test_a_client_and_an_address_are_too_much():
     client = openai.AsyncOpenAI(base_url="http://127.0.0.1:9/v1", api_key="none")
     with pytest.raises(UsageError, match="not both"):
         LLMJudgeScorer("m", client=client, api_key="other")
+
+
+def test_an_endpoint_of_ones_own_needs_no_key(judge, server, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    scorer = LLMJudgeScorer("m", base_url=server[1])
+    score(scorer, prepare(scorer, "Tea."), "Tea.")
+    assert len(judge.requests) == 1
+    scorer.close()
+
+
+def test_the_key_of_the_environment_is_sent_where_none_is_given(judge, server, monkeypatch):
+    seen = []
+
+    async def behave(judge, request, body):
+        seen.append(request.headers["authorization"])
+        return await good(judge, request, body)
+
+    judge.behave = behave
+    monkeypatch.setenv("OPENAI_API_KEY", "from-the-environment")
+    for given, address in (({}, server[1]), ({"api_key": "mine"}, server[1]), ({}, None)):
+        monkeypatch.setenv("OPENAI_BASE_URL", server[1])
+        scorer = LLMJudgeScorer("m", base_url=address, **given)
+        score(scorer, prepare(scorer, "Tea."), "Tea.")
+        scorer.close()
+    assert seen == ["Bearer from-the-environment", "Bearer mine", "Bearer from-the-environment"]
+
+
+def test_neither_a_key_nor_an_endpoint_is_refused_before_anything_is_asked(monkeypatch):
+    for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(UsageError, match="LLMJudgeScorer has no key: set OPENAI_API_KEY"):
+        LLMJudgeScorer("m")
