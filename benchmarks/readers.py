@@ -28,7 +28,7 @@ from streamverify.checks.quotes import near_miss, occurs, quotations
 from streamverify.checks.quotes import plain as quoted_words
 from streamverify.checks.signals import check
 from streamverify.checks.subjects import of_another
-from streamverify.checks.supposed import conditional, exemplary, of_some_case, of_some_kind
+from streamverify.checks.supposed import conditional, exemplary, of_some_case, of_some_kind, supposed
 from streamverify.citations import (
     Resolver,
     annotate,
@@ -123,6 +123,7 @@ CALLS: dict[str, Callable[[str], object]] = {
     "checks.numerals.values_of": lambda text: numerals.values_of(_numeral(text)),
     "checks.supposed.conditional": lambda text: conditional(text, len(text)),
     "checks.supposed.exemplary": lambda text: exemplary(text, len(text)),
+    "checks.supposed.supposed": lambda text: supposed(text, len(text)),
     "checks.supposed.of_some_kind": lambda text: of_some_kind(text, len(text)),
     "checks.supposed.of_some_case": lambda text: of_some_case(text, len(text), len(text)),
     "checks.editions.names_edition": lambda text: names_edition(
@@ -257,6 +258,11 @@ NOT_READERS: dict[str, str] = {
     "claims.linear.unpack": "reads the weights that come with the library",
     "claims.released.released": "reads a file of the package",
     "claims.silence.patterns": "makes a pattern of a table",
+    "checks.aliases.has_other_name": "of a word",
+    "checks.aliases.renamed": "of a name of a claim",
+    "checks.aliases.written_with_sign": "of a name of a claim",
+    "checks.given_names.may_be_one": "of two words",
+    "checks.namesakes.namesake": "of a name; is asked by names.missing and moved",
     "checks.coverage.strong_missing": "asks its patterns, which are run by themselves",
     "checks.quotes.plain": "of words",
     "citations.annotation.apply": "puts two texts together",

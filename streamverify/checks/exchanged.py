@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from streamverify._lazy import cached_property
+from streamverify.checks.namesakes import TITLES
 from streamverify.checks.negation import Statement
 from streamverify.checks.number_words import CARDINALS, ORDINALS
 from streamverify.checks.numerals import values_of
@@ -35,7 +36,7 @@ _BESIDE = 2
 _BACK = 3
 """Words before a number among which one must carry content."""
 
-_PIECE = re.compile(rf"\d{{1,20}}(?:[.,:/'’]\d{{1,20}}){{0,6}}|{WORD.pattern}")
+_TOKEN = re.compile(rf"\d{{1,20}}(?:[.,:/'’]\d{{1,20}}){{0,6}}|{WORD.pattern}")
 _NUMERAL = re.compile(
     r"\d{1,3}(?:(?P<mark>[.,'’])\d{3})(?:(?P=mark)\d{3}){0,6}(?:[.,]\d{1,20})?|\d+(?:[.,]\d+)?"
 )
@@ -55,13 +56,8 @@ _KINDS = {
 _ENDS = re.compile(r"\W{0,3}(?:$|[,;.)])")
 _JOINED = re.compile(r"\s?(?:[-–—]|to|and|or|until)\s?")
 """What stands between the two ends of a range."""
-_TITLES = frozenset(
-    listed("""
-    mr mrs ms miss dr prof professor sir lady lord king queen prince princess duke pope bishop father judge
-    justice president chancellor minister senator governor mayor councillor secretary ambassador general
-    colonel captain officer director chair chairman chairwoman manager coach
-    """)
-)
+_LISTED = re.compile(r"(?:,|,? (?:and|or|nor)|\s?[&/])\s?(?:[a-z]{1,4} )?")
+"""What stands between two names of a list, a preposition said again included."""
 _HEDGES = frozenset(listed("about around roughly approximately nearly almost over some circa"))
 
 
@@ -82,7 +78,7 @@ class Exchange(NamedTuple):
     """Of the claim's content words, those that the sentence has, 0-1."""
 
 
-class _Piece(NamedTuple):
+class _Token(NamedTuple):
     start: int
     end: int
     text: str
@@ -92,25 +88,25 @@ class _Piece(NamedTuple):
     """What tells it from others of its kind; empty where it is of none."""
 
 
-class Pieces:
+class Tokens:
     """The words and numbers of a sentence, read when first asked for."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
     @cached_property
-    def all(self) -> Sequence[_Piece]:
+    def all(self) -> Sequence[_Token]:
         """In order; none of a sentence that is too long."""
         if len(self.text) > _LONGEST:
             return ()
-        return tuple(_piece(match, first=not place) for place, match in enumerate(_PIECE.finditer(self.text)))
+        return tuple(_token(match, first=not place) for place, match in enumerate(_TOKEN.finditer(self.text)))
 
-    def between(self, before: str, after: str) -> Iterator[_Piece]:
+    def between(self, before: str, after: str) -> Iterator[_Token]:
         """What stands between two words."""
-        pieces = self.all
-        for place in range(1, len(pieces) - 1):
-            if pieces[place - 1].stem == before and pieces[place + 1].stem == after:
-                yield pieces[place]
+        found = self.all
+        for place in range(1, len(found) - 1):
+            if found[place - 1].stem == before and found[place + 1].stem == after:
+                yield found[place]
 
     def before(self, place: int) -> tuple[str, ...]:
         """The words before one, back to the first that carries content; none where that is far."""
@@ -121,14 +117,14 @@ class Pieces:
                 return tuple(found)
         return ()
 
-    def has(self, piece: _Piece) -> bool:
+    def has(self, token: _Token) -> bool:
         """Whether it has the same value anywhere."""
-        return any((one.kind, one.value) == (piece.kind, piece.value) for one in self.all)
+        return any((one.kind, one.value) == (token.kind, token.value) for one in self.all)
 
-    def says(self, piece: _Piece, after: str) -> bool:
+    def says(self, token: _Token, after: str) -> bool:
         """Whether the sentence has the value with this word soon behind it, or at the end of a clause."""
         for place, one in enumerate(self.all):
-            if (one.kind, one.value) == (piece.kind, piece.value):
+            if (one.kind, one.value) == (token.kind, token.value):
                 if one.kind != "name" and _ENDS.match(self.text, one.end):
                     return True  # "a cabin has four berths, a larger one six"
                 behind = self.all[place + 1 : place + 1 + _BESIDE]
@@ -149,23 +145,23 @@ def exchanged(text: str, nearest: Statement) -> Exchange | None:
     share, whole = (common / max(len(one.content), 1) for one in (own, nearest))
     if share < (LEAST if whole >= OF_ITS_OWN else CLEAR) or (len(own.cues) + len(nearest.cues)) % 2:
         return None  # "not in version 4" is no other version of "since version 5"
-    ours, theirs = Pieces(text), Pieces(nearest.text)
-    for place, piece in enumerate(ours.all):
+    ours, theirs = Tokens(text), Tokens(nearest.text)
+    for place, token in enumerate(ours.all):
         before = ours.all[place - 1].stem if place else ""
         after = ours.all[place + 1].stem if place + 1 < len(ours.all) else ""
-        if not piece.value or not before or before in _HEDGES:
+        if not token.value or not before or before in _HEDGES:
             continue
-        if piece.kind == "name" and share < CLEAR:
+        if token.kind == "name" and share < CLEAR:
             continue
-        if piece.kind == "unit" and ours.all[place - 1].kind != "number":
+        if token.kind == "unit" and ours.all[place - 1].kind != "number":
             continue
-        rival = _between(piece, before, after, theirs) or _behind(place, ours, theirs)
-        if rival is not None and not _alike(piece, rival, theirs):
+        rival = _between(token, before, after, theirs) or _behind(place, ours, theirs)
+        if rival is not None and not _alike(token, rival, theirs):
             return Exchange(
-                piece.start,
-                piece.end,
-                piece.kind,
-                piece.text,
+                token.start,
+                token.end,
+                token.kind,
+                token.text,
                 rival.text,
                 Span(rival.start, rival.end),
                 share,
@@ -173,20 +169,29 @@ def exchanged(text: str, nearest: Statement) -> Exchange | None:
     return None
 
 
-def _alike(piece: _Piece, rival: _Piece, theirs: Pieces) -> bool:
+def _alike(token: _Token, rival: _Token, theirs: Tokens) -> bool:
     """Whether the two do not exclude each other: a title and a name, a value within a range."""
-    if piece.kind == "name":
-        common = any(one.text == piece.text.lower() for one in theirs.all)
-        return common or not _TITLES.isdisjoint((fold(piece.text), fold(rival.text)))
-    return piece.kind == "number" and _within(piece, rival, theirs)
+    if token.kind == "name":
+        common = any(one.text == token.text.lower() for one in theirs.all)
+        return common or not TITLES.isdisjoint((fold(token.text), fold(rival.text)))
+    return token.kind == "number" and _within(token, rival, theirs)
 
 
-def _within(piece: _Piece, rival: _Piece, theirs: Pieces) -> bool:
+def _listed_with(token: _Token, rival: _Token, theirs: Tokens) -> bool:
+    """Whether a name is joined to its rival there: "Ben or David", not "Ben killed David"."""
+    return any(
+        one.stem == token.stem
+        and _LISTED.fullmatch(theirs.text, min(one.end, rival.end), max(one.start, rival.start))
+        for one in theirs.all
+    )
+
+
+def _within(token: _Token, rival: _Token, theirs: Tokens) -> bool:
     """Whether a number lies between the rival and another one that it is joined to: 4 of "3 to 5"."""
     place = theirs.all.index(rival)
     for other in theirs.all[max(place - 2, 0) : place + 3]:
         between = theirs.text[min(other.end, rival.end) : max(other.start, rival.start)]
-        values = [one.value for one in (rival, piece, other)]
+        values = [one.value for one in (rival, token, other)]
         if _JOINED.fullmatch(between) and all(value.replace(".", "", 1).isdecimal() for value in values):
             one_end, number, other_end = map(float, values)
             if min(one_end, other_end) <= number <= max(one_end, other_end):
@@ -196,26 +201,28 @@ def _within(piece: _Piece, rival: _Piece, theirs: Pieces) -> bool:
 
 def says(text: str, found: Exchange) -> bool:
     """Whether a sentence has the value that a claim has in the place of another, wherever it has it."""
-    return any(one.text == found.text for one in Pieces(text).all)
+    return any(one.text == found.text for one in Tokens(text).all)
 
 
-def _between(piece: _Piece, before: str, after: str, theirs: Pieces) -> _Piece | None:
+def _between(token: _Token, before: str, after: str, theirs: Tokens) -> _Token | None:
     """What of its kind the evidence has between the same two words."""
     if not after:
         return None
-    there = [one for one in theirs.between(before, after) if one.kind == piece.kind]
-    if not there or any(one.value == piece.value for one in there) or theirs.says(piece, after):
+    there = [one for one in theirs.between(before, after) if one.kind == token.kind]
+    if not there or any(one.value == token.value for one in there) or theirs.says(token, after):
         return None
+    if token.kind == "name" and _listed_with(token, there[0], theirs):
+        return None  # "in English or in German" is "in German or English"
     return there[0]
 
 
-def _behind(place: int, ours: Pieces, theirs: Pieces) -> _Piece | None:
+def _behind(place: int, ours: Tokens, theirs: Tokens) -> _Token | None:
     """What number the evidence, which does not have this one, has behind the same words.
 
     What stands before a number is what it is of, and what stands behind it only what it counts.
     """
-    piece = ours.all[place]
-    if piece.kind != "number" or theirs.has(piece) or not (before := ours.before(place)):
+    token = ours.all[place]
+    if token.kind != "number" or theirs.has(token) or not (before := ours.before(place)):
         return None
     for other, one in enumerate(theirs.all):
         if one.kind == "number" and not ours.has(one) and theirs.before(other) == before:
@@ -223,7 +230,7 @@ def _behind(place: int, ours: Pieces, theirs: Pieces) -> _Piece | None:
     return None
 
 
-def _piece(match: re.Match[str], *, first: bool) -> _Piece:
+def _token(match: re.Match[str], *, first: bool) -> _Token:
     text = match[0]
     word = strip_possessive(fold(text))
     root = stem(word)
@@ -235,7 +242,7 @@ def _piece(match: re.Match[str], *, first: bool) -> _Piece:
             kind, value = "month", word
         elif not first and len(text) >= _SHORTEST:
             kind, value = "name", root
-    return _Piece(match.start(), match.end(), text, root, kind, value)
+    return _Token(match.start(), match.end(), text, root, kind, value)
 
 
 def _plain(text: str) -> str:

@@ -14,7 +14,10 @@ import re
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
+from streamverify.checks.aliases import has_other_name
+from streamverify.checks.index import Source, SourceView
 from streamverify.checks.names import Name, names
+from streamverify.checks.namesakes import namesake
 from streamverify.checks.negation import Statement, nearest_to
 from streamverify.text.words import fold, stems_of, strip_possessive, tokens
 
@@ -63,23 +66,41 @@ def moved(text: str, found: Sequence[Name], evidence: Sequence[tuple[Hashable, S
     if place is None or len(own.content) <= _FEWEST:
         return None
     source, nearest = evidence[place]
-    theirs = fold(nearest.text)
-    lost = [name for name in found if not _mentioned(name, theirs)]
+    there = SourceView([Source(0, nearest.text, 0)])
+    theirs, ours = fold(nearest.text), fold(text)
+    lost = [
+        (name, other)
+        for name in found
+        for other in [_instead(name, there, theirs, ours)]
+        if other is not None
+    ]
     if len(lost) != 1:
         return None
-    [name] = lost
+    [(name, same_surname)] = lost
     rest = own.content - set(stems_of(tokens(fold(name.text))))
     if len(rest) < _FEWEST or (share := len(rest & nearest.content) / len(rest)) <= LEAST:
         return None
-    ours = fold(text)
     before, other = evidence[place - 1] if place else (None, nearest)
     if before == source and _mentioned(name, fold(other.text)):
         return None  # "The company", "the plan": what the sentence before speaks of
-    others = [one.text for one in names(nearest.text) if not _mentioned(one, ours)]
+    others = [same_surname] if same_surname else _others(nearest.text, ours)
     if not others:
         return None
     stands_in = _PRONOUN.search(nearest.text) or _DEFINITE.match(nearest.text)
     return Moved(name, others[0], nearest, share, stands_in is not None)
+
+
+def _instead(name: Name, there: SourceView, folded: str, ours: str) -> str | None:
+    """None of a name that the sentence has in some form; of another, whoever of its surname is there."""
+    if not _mentioned(name, folded):
+        forms = (name.text, *name.text.split())
+        return None if any(has_other_name(form, there) for form in forms) else ""
+    other = namesake(name.text, (source.text for source in there.sources))
+    return None if other is None or fold(other) in ours else other
+
+
+def _others(sentence: str, ours: str) -> list[str]:
+    return [one.text for one in names(sentence) if not _mentioned(one, ours)]
 
 
 def _mentioned(name: Name, folded: str) -> bool:

@@ -11,7 +11,9 @@ import re
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from streamverify.checks.aliases import has_other_name, of_an_age, renamed, written_with_sign
 from streamverify.checks.index import SourceView
+from streamverify.checks.namesakes import namesake
 from streamverify.checks.roman import forms, number_of
 from streamverify.checks.source_text import BEGINNING
 from streamverify.checks.units import UNITS, unit_named
@@ -28,6 +30,15 @@ _TOKEN = re.compile(
 )
 _IDENTIFIER = re.compile(r"[_@]|\(\)$|\w\.\w|[A-Za-z][-./]?\d|\d[A-Za-z]|[a-z][A-Z]|^--?[a-z]|/")
 _HYPHEN_NUMBER = re.compile(r"^(?:\d+|[a-z]+)(?:-[a-z]+)+$")
+_OF_CODE = re.compile(r"[_@/]|\(\)$|[a-z][A-Z]")
+"""What of identifiers only code has, and addresses."""
+_ORDERS = frozenset(
+    listed("""
+    add call check choose connect delete disable download enable enter export import insert install open
+    press pull push put read remove replace run see select send set start stop switch take turn unset update
+    use write
+    """)
+)
 _ORDINAL = re.compile(r"^\d+(?:st|nd|rd|th|s)$")
 _UNIT_TAIL = re.compile(r"^\d+(?:[.,]\d+)*[A-Za-zµ°%]{1,3}$")
 _MEASURE = re.compile(
@@ -51,7 +62,6 @@ _LONGEST_OPENING = 24
 _WORD = re.compile(r"\w+")
 _UMLAUTS = {ord(letter): f"{base}e" for letter, base in zip("äöüÄÖÜ", "aouAOU", strict=True)}
 _DIGRAPH = re.compile("([aou])e")
-_AMERICA = frozenset(listed("usa america american americans americas"))
 _SMALL_ACRONYM = re.compile(
     r"US\b(?!\$|[ \u00a0](?:\$|[A-Z]{2}|(?:dollar|cent|gallon|pint|quart|ton|ounce|cup|size)s?\b|fl\b))"
     r"|(?<=\b[Tt]he )WHO\b(?! [A-Z]{2})"
@@ -81,19 +91,6 @@ _COMMON = frozenset(
     """)
 )
 """Capitalised by rule, or so common that their absence from a source says nothing."""
-_DEMONYMS = {
-    "french": "france", "dutch": "netherlands", "spanish": "spain", "british": "britain", "english":
-        "england",
-    "polish": "poland", "danish": "denmark", "swedish": "sweden", "finnish": "finland", "irish": "ireland",
-    "greek": "greece", "turkish": "turkey", "welsh": "wales", "scottish": "scotland", "swiss": "switzerland",
-    "norwegian": "norway",
-    "chinese": "china", "german": "germany", "thai": "thailand", "american": "us usa america states",
-    "us": "american americans america u.s u.s.a usa usd", "usa": "american america us u.s", "u.s":
-        "american america us usa",
-    "uk": "britain british kingdom", "united kingdom": "uk britain british", "united nations": "un",
-    "united arab emirates": "uae emirates", "bc": "bce", "bce": "bc", "ad": "ce", "ce": "ad",
-    "eu": "europe european", "european": "europe eu", "uae": "emirates",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +177,7 @@ def _is_name(text: str, token: str, start: int) -> bool:
         return False
     if (token.isupper() and len(token) > 1) or " " in token:
         return True
-    return not opens_sentence(text, start) or _next_capitalised(text, start + len(token))
+    return not opens_sentence(text, start) or _next_capitalised(text, token, start + len(token))
 
 
 def _is_small_acronym(text: str, start: int) -> bool:
@@ -190,10 +187,25 @@ def _is_small_acronym(text: str, start: int) -> bool:
     return _CAPITALS_BEFORE.search(text[max(start - 3, 0) : start]) is None
 
 
-def _next_capitalised(text: str, end: int) -> bool:
+def _next_capitalised(text: str, opening: str, end: int) -> bool:
     """Whether a sentence's first word belongs to a name of several words."""
     follower = re.compile(r"\s([A-Z][\w'’-]+)").match(text, end)
-    return follower is not None and fold(follower[1]) not in _COMMON
+    if follower is None or fold(follower[1]) in _COMMON:
+        return False
+    if follower[1].isupper() and unit_named(follower[1]) is not None:
+        return False  # "Ask HR": what may be a unit is no name
+    token = _TOKEN.match(text, follower.start(1))
+    return token is None or not _is_code(token[0], opening)
+
+
+def _is_code(token: str, opening: str) -> bool:
+    """Whether a token is code, so that what opens the sentence tells what to do with it: "Set MAX_CONN".
+
+    One with a figure may be a product, which belongs to its maker's name, unless that is a plain order.
+    """
+    if not _is_identifier(token.rstrip("-./:&'’")):
+        return False
+    return _OF_CODE.search(token) is not None or fold(opening) in _ORDERS
 
 
 def _joined(gap: str) -> bool:
@@ -223,20 +235,31 @@ def missing(name: Name, view: SourceView) -> list[tuple[int, int]]:
         if fold(part) not in _PARTICLES
         and not (_holds_word(part, view) or _holds_numbered(before, part, view))
     ]
-    if not absent or _holds_initials(name.text, 2, view) or _holds_initials(name.wider, 3, view):
+    if absent:
+        held = [(name.start + start, name.start + end) for start, end in renamed(name.text, view)]
+        absent = [gap for gap in absent if not any(start <= gap[0] < end for start, end in held)]
+    # "Hamish Hamilton" may be "Mr Hamilton" in the source, and "Old Windows programs" a mere adjective.
+    if not absent or (len(parts) > 1 and absent == [parts[0][1:]]):
+        return [(name.start, name.end)] if _is_another(name.text, view) else []
+    if _holds_initials(name.text, 2, view) or _holds_initials(name.wider, 3, view):
         return []
     if view.mentions(re.sub(r"[\W_]+", "", fold(name.text))):
         return []  # Wi-Fi and wifi
-    # "Hamish Hamilton" may be "Mr Hamilton" in the source, and "Old Windows programs" a mere adjective.
-    first = (parts[0][1], parts[0][2])
-    return [] if len(parts) > 1 and absent == [first] else absent
+    return [] if written_with_sign(name.wider, view) else absent
+
+
+def _is_another(text: str, view: SourceView) -> bool:
+    """Whether the sources know another person of this surname alone."""
+    if _reads(strip_possessive(fold(text)), view):
+        return False
+    return namesake(text, (source.text for source in view.sources)) is not None
 
 
 def _holds_initials(text: str, least: int, view: SourceView) -> bool:
     """Whether the sources have the acronym of these words; one like "us" must stand there as an acronym."""
     capitalised = [word for word in _SIMPLE.findall(text) if word[0].isupper()]
     initials = fold("".join(word[0] for word in capitalised))
-    if len(initials) >= least and view.mentions(initials):
+    if len(initials) >= least and (view.mentions(initials) or view.mentions(f"{initials}s")):
         return True
     # The US Food and Drug Administration is the FDA.
     return len(initials) > least and _is_acronym(capitalised[0]) and view.mentions(initials[1:])
@@ -280,9 +303,7 @@ def _holds_word(part: str, view: SourceView) -> bool:
 def _holds_alias(part: str, folded: str, view: SourceView) -> bool:
     """Whether the sources have other names of the word: an acronym's expansion, a land's people."""
     bare = folded.replace(".", "")
-    if any(map(view.mentions, (bare, *_DEMONYMS.get(bare, "").split()))):
-        return True
-    if bare in {"us", "usa"} and _reads("united states", view):
+    if view.mentions(bare) or has_other_name(part, view):
         return True
     if bare in STOP_WORDS:  # any text has words that begin with u and s
         return bare in view.initials or (len(bare) > 2 and bare in view.acronyms)
@@ -292,10 +313,6 @@ def _holds_alias(part: str, folded: str, view: SourceView) -> bool:
 def _holds_beginning(part: str, folded: str, view: SourceView) -> bool:
     """Whether the sources have the word in another spelling or form; of several words, all in a row."""
     if " " in folded:
-        if folded.startswith("united states") and (
-            view.mentions("us") or not _AMERICA.isdisjoint(view.words)
-        ):
-            return True
         return _reads(folded.removesuffix(" of america"), view)
     if _holds_spelling(part, view):
         return True
@@ -322,15 +339,17 @@ def _expands(acronym: str, view: SourceView) -> bool:
 
 def _holds_identifier(text: str, view: SourceView) -> bool:
     folded = strip_possessive(fold(text)).strip("-").removesuffix("()")
-    if folded in view.words or _reads(folded, view):
+    if folded in view.words or _reads(folded, view) or has_other_name(text, view):
         return True
-    pieces = [piece for piece in re.split(r"[\W_]+", folded) if piece]
+    if (age := of_an_age(folded)) and not view.words.isdisjoint(forms(int(age))):
+        return True
+    parts = [part for part in re.split(r"[\W_]+", folded) if part]
     if folded[0] == "v" and folded[1:2].isdecimal():
         return _reads(folded[1:], view)
-    joined = "".join(pieces)
+    joined = "".join(parts)
     if joined in view.words or joined in view.joined:
         return True
     if folded.isalpha() and (stem(folded) in view.stems or _holds_spelling(folded, view)):
         return True  # McDonalds and OBrien
     # Wi-Fi and wifi, e-mail and email; a hyphenated word is found when its parts are.
-    return len(pieces) > 1 and all(piece in view.words or stem(piece) in view.stems for piece in pieces)
+    return len(parts) > 1 and all(part in view.words or stem(part) in view.stems for part in parts)

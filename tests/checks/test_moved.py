@@ -58,6 +58,11 @@ def test_the_order_of_the_passages_changes_nothing(order, name):
             "Anna Bergmann designed the harbour bridge in 1924. Otto Falk was born in Ulm.",
             "Otto Falk built boats.",
         ),
+        # A land and its people.
+        (
+            "The British peck of grain holds nine litres, the Dutch bushel more. Britain is wet.",
+            "A peck of grain holds nine litres in Britain.",
+        ),
         # One name in two forms.
         (
             "The World Health Organization, based in Geneva, named the virus.",
