@@ -262,7 +262,7 @@ NOT_READERS: dict[str, str] = {
     "checks.aliases.renamed": "of a name of a claim",
     "checks.aliases.written_with_sign": "of a name of a claim",
     "checks.given_names.may_be_one": "of two words",
-    "checks.namesakes.namesake": "of a name; is asked by names.missing and moved",
+    "checks.namesakes.namesake": "of a name; it is asked by names.missing and moved",
     "checks.coverage.strong_missing": "asks its patterns, which are run by themselves",
     "checks.quotes.plain": "of words",
     "citations.annotation.apply": "puts two texts together",
