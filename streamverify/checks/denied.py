@@ -59,11 +59,25 @@ _TURNING = re.compile(
     r"|rather|mistake|mere\w*|hardly|rarely|no|none|nothing|nobody|would|yet|default|far|un\w{5,})"
 )
 """Words that turn or narrow a clause without the negations above; both clauses have them, or neither."""
+DENYING = re.compile(
+    r"(?<!not )(?<!n't )\b(?:"
+    r"clos(?:e[ds]?|ing|ure)|barr(?:ed|ing)|bars?|bann(?:ed|ing)|bans?|forb\w+|prohibit\w*|discontinu\w+"
+    r"|drop(?:s|ped|ping)?|end(?:s|ed|ing)|retir(?:e[ds]?|ing)|ceas\w+|stop\w*|withdr\w+|abolish\w*|scrap\w*"
+    r"|suspend\w*|cancel\w*|terminat\w+|expir\w+|laps(?:e[ds]?|ing)|remov\w+|declin(?:e[ds]?|ing)|avoid\w*"
+    r"|refrain\w*|waiv\w+|free"
+    r"|(?:advi|warn|decid|vot|rul|recommend|counsel|caution|argu|urg)\w* (?:\w+ ){0,2}against)\b"
+)
+"""In folded words, what says that something is not so: "closed to visitors", "support was dropped",
+"rent-free", "advised against". Not any "against": "it counts against the limit"."""
 _ELSEWHERE = re.compile(
     r"\b(?:nor|neither|(?:but|and) not?|way (?:round|around)|vice versa|not true|myth)\b|n['’]t[,;.]",
     re.IGNORECASE,
 )
 """What says the opposite of a clause in few words, behind it or before."""
+_NOT_AS = re.compile(
+    r"\bas (?:an? |the )?([\w-]+)(?:,| and|,? but) not (?:as )?(?:an? |the )?([\w-]+)", re.IGNORECASE
+)
+"""Something that is the one thing and not the other: "acts as an expert and not as an arbitrator"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +111,11 @@ class _Clause:
     def turning(self) -> frozenset[str]:
         return frozenset(word for word in self.words if _TURNING.fullmatch(word))
 
+    @property
+    def denying(self) -> frozenset[str]:
+        """Stems of the words that say without a negation that something is not so."""
+        return frozenset(stems_of(" ".join(DENYING.findall(" ".join(self.words))).split()))
+
 
 def denied(claim: str, evidence: str) -> int | None:
     """Which word of the claim is negated in the one sentence and stands in the other without negation.
@@ -109,7 +128,12 @@ def denied(claim: str, evidence: str) -> int | None:
         The index among the claim's words of its negation, or of the verb where the evidence negates it; None
         when nothing is to be told.
     """
-    if max(len(claim), len(evidence)) > _LONGEST or any(map(_ELSEWHERE.search, (claim, evidence))):
+    if max(len(claim), len(evidence)) > _LONGEST:
+        return None
+    excluded = _as_another(claim, evidence)
+    if excluded is not None:
+        return excluded
+    if any(found.search(text) for found in (_ELSEWHERE, _NOT_AS) for text in (claim, evidence)):
         return None
     ours, theirs = _clauses(claim), _clauses(evidence)
     for mine, place, other, at in _pairs(ours, theirs):
@@ -117,6 +141,27 @@ def denied(claim: str, evidence: str) -> int | None:
             continue
         if _holds_condition(ours, mine, theirs) and _holds_condition(theirs, other, ours):
             return mine.first + (mine.negations or [place])[0]
+    return None
+
+
+def _as_another(claim: str, evidence: str) -> int | None:
+    """Which word of the claim says "as" what a thing is not by the evidence, which names what it is."""
+    for excluded in _NOT_AS.finditer(evidence):
+        instead, other = fold(excluded[1]), fold(excluded[2])
+        held = set(stems_of(fold(match[0]) for match in WORD.finditer(evidence, 0, excluded.start())))
+        before: list[str] = []
+        last = ["", ""]
+        for place, match in enumerate(WORD.finditer(claim)):
+            word = fold(match[0])
+            if word == instead or _negates(word) or _TURNING.fullmatch(word):
+                break
+            if word == other and "as" in last:
+                if len(before) > 1 and held.issuperset(stems_of(before)):
+                    return place
+                break
+            if word not in STOP_WORDS and len(word) > 1:
+                before.append(word)
+            last = [last[1], word]
     return None
 
 
@@ -129,6 +174,8 @@ def _pairs(ours: Sequence[_Clause], theirs: Sequence[_Clause]) -> Iterator[tuple
                 continue
             for other in others:
                 if other.led in _CONDITIONS or other.negations or other.turning != one.turning:
+                    continue
+                if other.denying - frozenset(one.stems):
                     continue
                 if one.stems[place] in other.stems:
                     at = other.stems.index(one.stems[place])

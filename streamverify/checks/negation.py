@@ -8,13 +8,15 @@ cannot be read off the surface, and nothing is said. A hint beside the model, ne
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import islice, takewhile
 
 from streamverify._lazy import cached_property
-from streamverify.checks.denied import denied
-from streamverify.checks.opposites import OPPOSITE_OF, clashes, phrases
+from streamverify.checks.bounds import BOUNDING, Bounds, digits
+from streamverify.checks.denied import DENYING, denied
+from streamverify.checks.opposites import OPPOSITE_OF, WAYS, clashes, phrases
 from streamverify.text.caseless import Caseless
 from streamverify.text.sentence_ends import SENTENCE_END
 from streamverify.text.words import STOP_WORDS, WORD, listed, stem, stems_of, tokens
@@ -33,10 +35,13 @@ _IDIOMS = Caseless.of(
     r"|whether or not|no\. ?\d|nos\. ?\d|without (?:delay|exception|further ado|limit|doubt)|never before"
     r"|none other"
     # A bound, however it is put: "never costs more than", "does not go above".
-    r"|(?:not|never|\w+n['’]t)(?: \w+){0,2} (?:(?:more|less|fewer|longer|higher|lower|later|earlier|larger"
-    r"|smaller|greater) than|(?:above|below|over|under)(?= [€$£]?\d)|exceed(?:ing|s)?))\b"
+    r"|(?:not|never|\w+n['’]t)(?: be \w+ to| have to)?(?: \w+){0,2}"
+    r" (?:(?:more|less|fewer|longer|higher|lower|later|earlier|larger|smaller|greater)(?: of(?: \w+){1,3})?"
+    r" than|(?:above|below|over|under)(?= [€$£]?\d)|exceed(?:ing|s)?))\b"
 )
 """Negations that negate no statement: "no later than" is a bound, "not only" an addition."""
+_INSIDE = Caseless.of(r"\bincluding(?: \w+){0,3} (?:not|never|non)\b|\bor not(?=[,.;:!?)]|$)")
+"""A negation that ends here negates what is listed, or leaves open: "including those not notified"."""
 _RESTRICTING = Caseless.of(
     r"\b(?:unless|except(?:ed|ing|ions?)?|save for|only|instead|rather|other than|apart from|but not"
     r"|exclu\w+|lack\w*"
@@ -59,6 +64,13 @@ _LEAST_WORDS = 3
 """Content words that both must have in common; two where the sentence has `_FEW` at most."""
 _FEW = 4
 
+_STOP = re.compile(r"[,;:()\n]")
+_MOST = frozenset(stems_of(listed("maximum minimum most least")))
+"""Opposites that a sentence may have of two figures: they clash beside the same one."""
+_FIGURE_BEHIND = 7
+_FIGURE_BEFORE = 4
+"""Words behind and before such a word within which its figure stands, itself counted."""
+
 _NO_NON = frozenset(listed("nonetheless nonsense nonstop nonchalant"))
 _LEAST_NON = 8
 """Letters of a word that begins with "non" and negates what follows: nonprofit, and non-profit likewise."""
@@ -79,7 +91,14 @@ class Statement:
     @cached_property
     def blanked(self) -> str:
         """The text with blanks in the place of negations that negate no statement."""
-        return _IDIOMS.blanked(self.text)
+        text = _IDIOMS.blanked(self.text)
+        parts: list[str] = []
+        end = 0
+        for found in _INSIDE.finditer(text):
+            last = found.start() + found[0].rindex(" ")
+            parts += (text[end:last], " " * (found.end() - last))
+            end = found.end()
+        return "".join([*parts, text[end:]])
 
     @cached_property
     def _words(self) -> list[str]:
@@ -97,8 +116,33 @@ class Statement:
 
     @cached_property
     def figures(self) -> frozenset[str]:
-        """Its words that begin with a digit."""
-        return frozenset(word for word in self._words if word[0].isdigit())
+        """The figures that its words begin with: 4 of "4m", as of "4 million"."""
+        return frozenset(digits(word) for word in self._words if word[0].isdigit())
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        """The bounds it names."""
+        return Bounds.of(self.text)
+
+    @cached_property
+    def denying(self) -> frozenset[str]:
+        """Stems of its words that say without a negation that something is not so."""
+        return frozenset(stems_of(" ".join(DENYING.findall(" ".join(self._words))).split()))
+
+    def figure_at(self, place: int) -> str:
+        """The figure that is nearest to a word, the one behind it of two; empty without one in reach."""
+        near = [*range(place + 1, place + _FIGURE_BEHIND), *range(place - 1, place - _FIGURE_BEFORE, -1)]
+        near.sort(key=lambda at: abs(at - place))
+        words = (self._words[at] for at in near if 0 <= at < len(self._words))
+        return next((figure for word in words if (figure := digits(word))), "")
+
+    def supposes(self, place: int) -> bool:
+        """Whether the stretch between stops that a word stands in says what would be."""
+        found = next(islice(WORD.finditer(self.blanked), place, None), None)
+        if found is None:  # folding split a word in two
+            return False
+        before = _STOP.split(self.blanked[: found.start()])[-1]
+        return "would" in tokens(before + _STOP.split(self.blanked[found.start() :])[0])
 
     @cached_property
     def excepting(self) -> bool:
@@ -171,12 +215,13 @@ def mismatch(claim: str, evidence: Sequence[Statement]) -> Mismatch | None:
     found_at = nearest_to(own, evidence)
     if found_at is None:
         return None
-    nearest = evidence[found_at]
+    whole = evidence[found_at]
+    verb = denied(own.blanked, whole.blanked)
+    nearest = _part(own, whole)
     content = own.content - own.apart(nearest)
     common = content & nearest.content
     shared = len(common) / max(len(content), 1)
     least = _LEAST_WORDS if len(nearest.content) > _FEW else 2
-    verb = denied(own.blanked, nearest.blanked)
     alike = shared >= LEAST_SHARED and len(common) >= least
     place = _opposed(own, nearest, common) if alike else None
     opposite = place is not None
@@ -184,12 +229,25 @@ def mismatch(claim: str, evidence: Sequence[Statement]) -> Mismatch | None:
         place = verb
     if place is None and alike and not own.apart(nearest) and not own.restricted and not nearest.restricted:
         place = _negated(own, nearest, common)
-    if place is None:
+    if place is None or (not opposite and own.bounds.turned_in(whole.bounds)):
         return None
     found = list(WORD.finditer(own.blanked))
     if place >= len(found):  # folding split a word in two (½): its place is lost
         return None
-    return Mismatch(*found[place].span(), nearest, shared, opposite, verb is not None and not opposite)
+    return Mismatch(*found[place].span(), whole, shared, opposite, verb is not None and not opposite)
+
+
+def _part(own: Statement, whole: Statement) -> Statement:
+    """The part of a sentence between semicolons that holds all of the claim but figures, if one does."""
+    return _holding({root for root in own.content if not root[0].isdigit()}, whole)
+
+
+def _holding(stems: set[str | None], whole: Statement) -> Statement:
+    """The first part of a sentence between semicolons that holds all of these words, or the sentence."""
+    if ";" not in whole.text or not stems <= whole.content:
+        return whole
+    parts = map(Statement, whole.text.split(";"))
+    return next((part for part in parts if stems <= part.content), whole)
 
 
 def _negated(own: Statement, theirs: Statement, common: frozenset[str]) -> int | None:
@@ -198,9 +256,12 @@ def _negated(own: Statement, theirs: Statement, common: frozenset[str]) -> int |
     others = _cues_among(theirs, common)
     if len(ours) % 2 == len(others) % 2 or (ours and others):
         return None
+    cue, affirming, negating = (ours[0], theirs, own) if ours else (others[0], own, theirs)
+    negated = next((root for root in negating.stems[cue + 1 :] if root in common), None)
+    if _holding({negated}, affirming).denying - frozenset(negating.stems):
+        return None
     if ours:
-        return ours[0]
-    negated = next((root for root in theirs.stems[others[0] + 1 :] if root in common), None)
+        return cue
     return own.stems.index(negated) if negated in own.stems else None
 
 
@@ -216,12 +277,31 @@ def _opposed(own: Statement, theirs: Statement, common: frozenset[str]) -> int |
         return None
     found = [*clashes(own.stems, theirs.stems)]
     if not own.excepting and not theirs.excepting and own.figures <= theirs.figures:
-        found += clashes(own.phrases, theirs.phrases)
-    for place, other in found:
-        beside = _beside(own.stems, place, common) & _beside(theirs.stems, other, common)
-        if beside and not _turned_round(own.stems, place, theirs.stems, other, common):
-            return place
-    return None
+        moves = clashes(own.phrases, theirs.phrases)
+        found += [
+            (place, other)
+            for place, other in moves
+            if own.phrases[place] not in WAYS or own.stems[place + 1] not in theirs.stems
+        ]
+    opposed = [place for place, other in found if _clash(own, place, theirs, other, common)]
+    if own.bounds.turned_in(theirs.bounds) and any(not _bounding(own, place) for place in opposed):
+        return None
+    return next(iter(opposed), None)
+
+
+def _clash(own: Statement, place: int, theirs: Statement, other: int, common: frozenset[str]) -> bool:
+    """Whether two opposites stand beside the same words, the other one not as what only would be."""
+    if "would" not in own.stems and theirs.supposes(other):
+        return False
+    if own.stems[place] in _MOST and own.figure_at(place) != theirs.figure_at(other):
+        return False
+    beside = _beside(own.stems, place, common) & _beside(theirs.stems, other, common)
+    return bool(beside) and not _turned_round(own.stems, place, theirs.stems, other, common)
+
+
+def _bounding(own: Statement, place: int) -> bool:
+    """Whether a word says from which side a bound is meant."""
+    return own.stems[place] in BOUNDING
 
 
 def _turned_round(

@@ -49,12 +49,21 @@ under_# over_#|with_meals before_meals|with_meals after_meals|before_meals after
 during_meals before_meals|during_meals after_meals|full_time part_time|on_by off_by|beat_ lost_to
 left_ right_|true_ false_|synchronous_ asynchronous_
 synchronously_ asynchronously_|paid_ unpaid_|sender_ recipient_|sender_ receiver_|lender_ borrower_
-credited_ debited_
+credited_ debited_|went_up went_down
 """
 """Words that are opposites before a figure (#), before another word, or just as they are written ("unpaid",
 not "pay"). Not "open" and "closed", "within" and "after", "monthly" and "yearly": right sentences turn them
 round ("closed on Sundays" of "open every day but Sunday")."""
+WAYS = frozenset({"went_up", "went_down"})
+"""Those whose second word may stand alone in the other text: "up in April and down in May"."""
 _AS = {
+    **dict.fromkeys(
+        listed("""
+        edge edges edged edging go goes gone going move moves moved moving tick ticks ticked ticking inch
+        inched creep creeps crept creeping drift drifts drifted drifting nudged trended
+        """),
+        "went",
+    ),
     "above": "over",
     "below": "under",
     "defeated": "beat",

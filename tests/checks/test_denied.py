@@ -82,3 +82,40 @@ def test_it_is_told_and_weighs():
 def test_long_sentences_are_passed_over():
     many = ", ".join(f"part {number} can be moved" for number in range(200))
     assert denied(f"{many}.", "Part 7 cannot be moved.") is None
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence", "word"),
+    [
+        (
+            "The surveyor acts as an arbitrator.",
+            "The surveyor acts as an expert and not as an arbitrator.",
+            5,
+        ),
+        (
+            "In disputes the surveyor acts as an arbitrator.",
+            "In disputes the surveyor acts as an expert, not an arbitrator, and his decision is final.",
+            7,
+        ),
+        ("The surveyor acts as an expert.", "The surveyor acts as an expert and not as an arbitrator.", None),
+        ("The surveyor acts as an arbitrator.", "The surveyor acts as an expert and an arbitrator.", None),
+        (
+            "The surveyor does not act as an arbitrator.",
+            "A surveyor acts as an expert, not an arbitrator.",
+            None,
+        ),
+        (
+            "The surveyor acts as an expert, not an arbitrator.",
+            "He acts as an expert, not an arbitrator.",
+            None,
+        ),
+        (
+            "The owner is named as an arbitrator.",
+            "The surveyor acts as an expert and not an arbitrator.",
+            None,
+        ),
+        ("As an arbitrator he is paid.", "The surveyor acts as an expert and not as an arbitrator.", None),
+    ],
+)
+def test_what_a_thing_is_not_by_the_evidence_it_is_not_said_to_be(claim, evidence, word):
+    assert denied(claim, evidence) == word
