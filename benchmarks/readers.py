@@ -273,6 +273,7 @@ NOT_READERS: dict[str, str] = {
     "pii.checksums.luhn": "reads a number of nineteen digits at most",
     "pii.checksums.spanish_dni": "reads a number of nine characters",
     "pii.items.replaced": "puts in what was found",
+    "text.printing.counted": "of a number and a noun",
     "text.printing.headline": "writes what `printable` has read on one line",
     "text.printing.html_table": "writes what `printable` has read into cells",
 }

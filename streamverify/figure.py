@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from streamverify.text.printing import counted
+
 
 @dataclass(frozen=True, slots=True)
 class NotComputed:
@@ -160,17 +162,19 @@ class Aggregate:
         return share(self.computed, self.cases - self.nothing, "there is no case with something to measure")
 
     def __str__(self) -> str:
-        """The figure, its interval and its coverage, on one line."""
+        """The figure, its interval and its coverage, on one line; each reason once."""
+        reasons = "; ".join(sorted(self.not_computed))
         if isinstance(self.figure, NotComputed):
             head = f"not computed: {self.figure.reason}"
+            if reasons == self.figure.reason:
+                return f"{head}, 0 of {counted(self.cases, 'case')}"
         else:
             head = shown(self.figure)
             if isinstance(self.interval, Interval):
                 head += f" [{shown(self.interval.low)}, {shown(self.interval.high)}]"
-        text = f"{head}, {self.computed} of {self.cases} cases"
+        text = f"{head}, {self.computed} of {counted(self.cases, 'case')}"
         if self.not_computed:
-            gaps = sum(self.not_computed.values())
-            text += f", {gaps} not computed: {'; '.join(sorted(self.not_computed))}"
+            text += f", {sum(self.not_computed.values())} not computed: {reasons}"
         return text
 
 

@@ -37,7 +37,14 @@ UNGROUNDED = frozenset({Label.UNSUPPORTED, Label.CONTRADICTED})
 PLACEHOLDER = "[statement removed]"
 """In place of a rejected sentence; it stands beside a badge that says why, whatever the label."""
 
-_DIGIT = re.compile(r"\d")
+_NUMBER = re.compile(
+    r"[\d\u00bc-\u00be\u2150-\u215e]"
+    r"|\b(?:zero|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen"
+    r"|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
+    r"|half|per ?cent|(?:hundred|thousand|million|billion|trillion|dozen)s?)\b",
+    re.IGNORECASE,
+)
+"""A digit, a fraction in one sign, or a number as an English word; not `one`, which is mostly a pronoun."""
 
 
 class Tally(NamedTuple):
@@ -92,8 +99,11 @@ def every_sentence(sentence: Sentence) -> bool:  # noqa: ARG001 - a selector tha
 
 
 def with_numbers(sentence: Sentence) -> bool:
-    """Selects sentences that contain a digit: figures, dates, amounts."""
-    return bool(_DIGIT.search(sentence.text))
+    """Selects sentences with a figure: a digit, or an English word such as `nine`, `half` or `percent`.
+
+    `one`, `a` and ordinal words such as `third` are none.
+    """
+    return bool(_NUMBER.search(sentence.text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -242,7 +242,8 @@ def _lines(sentence: JudgedSentence, failed: bool) -> Iterator[str]:
     if sentence.reason:
         yield f"{_INDENT}! {_flat(sentence.why)}"
     for finding in sentence.findings:
-        yield f"{_INDENT}! {finding.kind}: {_flat(finding.detail)}"
+        if (told := f"{finding.kind}: {finding.detail}") != sentence.why:
+            yield f"{_INDENT}! {_flat(told)}"
     for citation in sentence.citations:
         if citation.finding != "correct":
             better = f"; {citation.better} supports it" if citation.better else ""

@@ -172,6 +172,25 @@ def test_strictness_by_kind_holds_figures_and_flags_prose():
     assert (decision.action, decision.release) == (Action.FLAG, ())
 
 
+@pytest.mark.parametrize(
+    ("text", "held"),
+    [
+        ("It has nine wheels.", True),
+        ("Twenty-one people came.", True),
+        ("HALF of it burned.", True),
+        ("It rose by ten per cent.", True),
+        ("Dozens were sold.", True),
+        ("It costs ½ a crown.", True),
+        ("One of them is a mill.", False),
+        ("The often tense tenth wonder weighs tons.", False),
+        ("The third floor has a view.", False),
+        ("Someone saw the network.", False),
+    ],
+)
+def test_figures_in_words_are_figures(text, held):
+    assert with_numbers(sentence(text)) is held
+
+
 def test_halt_by_label_count_and_share():
     def act(policy: Halt, label: Label, tally: Tally) -> Action:
         return policy.decide(sentence("x"), verdict(label), tally).action

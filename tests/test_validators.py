@@ -111,6 +111,17 @@ def test_what_was_retrieved_is_about_the_question(question, expected):
     assert judged(RetrievalRelevance(5), "So.", question=question) == expected
 
 
+def test_a_rule_says_what_it_lacks():
+    for question in ("", " ", None):
+        assert RetrievalRelevance()(answered("So.", question=question)).detail == "there is no question"
+    assert RetrievalRelevance()(answered("So.", question="Is it?")).detail == "the question has no words"
+    scopes = PolicyScopeAllowed({"HR": ["*"], "IT": ["it"]})
+    bare = "a cited document has no scope (tag)"
+    assert scopes(answered("Rule d is so [d].")).detail == bare
+    other = "cited from scopes that are not the requester's: IT"
+    assert scopes(answered("Rule c is so [c]. Rule d is so [d].")).detail == f"{other}; {bare}"
+
+
 def test_only_the_first_k_passages_count():
     given = answered("So.", question="leave rules ITX", passages=(PASSAGES[3], PASSAGES[0]))
     first, both = RetrievalRelevance(1)(given), RetrievalRelevance(2)(given)

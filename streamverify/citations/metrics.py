@@ -91,10 +91,16 @@ def citation_completeness(cited: Sequence[Iterable[str]], supporting: Sequence[I
     return sum(len(here & support) for here, support in pairs) / total
 
 
-def citation_quality(existence: Figure, accuracy: Figure, grounding: Figure) -> Figure:
-    """0.4 existence + 0.3 accuracy + 0.3 grounding; not computed when one of them is not."""
+def citation_quality(existence: Figure, accuracy_points: Figure, grounding: Figure) -> Figure:
+    """0.4 existence + 0.3 accuracy in points + 0.3 grounding; not computed when one of them is not.
+
+    Args:
+        existence: markers that mean a passage / markers.
+        accuracy_points: mean of what an `AccuracyScale` gives the citations, not their accuracy.
+        grounding: mean score of the claims.
+    """
     total = 0.0
-    for weight, part in ((0.4, existence), (0.3, accuracy), (0.3, grounding)):
+    for weight, part in ((0.4, existence), (0.3, accuracy_points), (0.3, grounding)):
         if isinstance(part, NotComputed):
             return part
         total += weight * part

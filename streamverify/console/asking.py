@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 MOST = 1_000_000
 """Rows that one answer may have: they are held in memory."""
+_LONGEST = 48
+"""Characters of a text that a row of a list shows; `--json` has all of it."""
+_TEXTS = frozenset({"question", "released", "text", "replacement", "output"})
 LAST = 2**31 - 1
 """The greatest number of a sentence that a database can hold."""
 
@@ -205,15 +208,39 @@ def plain(row: object) -> Mapping[str, Any]:
     return {field.name: value_of(getattr(row, field.name)) for field in dataclasses.fields(cast("Any", row))}
 
 
-def safe(value: object) -> str:
-    """A value on one line of a terminal."""
+def told(row: object, *, whole: bool = False) -> Mapping[str, str]:
+    """A row for people: seconds, few decimals, the beginning of a long text.
+
+    Args:
+        row: of an answer of the records.
+        whole: whether texts are told to their end.
+    """
     from streamverify.console.transcript import one_line  # noqa: PLC0415 - loads rich
 
-    return "-" if value is None else one_line(str(value))
+    def cell(name: str, value: object) -> str:
+        match value:
+            case None | "" | ():
+                return "-"
+            case datetime():
+                text = value.isoformat(" ", "seconds")
+            case float():
+                text = f"{value:.2f}" if name.endswith("score") else f"{value:.3f}"
+            case tuple() | list():
+                text = ", ".join(map(str, value))
+            case Mapping():
+                text = "; ".join(f"{key}: {one}" for key, one in value.items()) or "-"
+            case _:
+                text = str(value)
+        text = one_line(text)
+        cut = name in _TEXTS and not whole and len(text) > _LONGEST
+        return f"{text[: _LONGEST - 1]}…" if cut else text
+
+    fields = dataclasses.fields(cast("Any", row))
+    return {field.name: cell(field.name, getattr(row, field.name)) for field in fields}
 
 
-def show_rows(rows: Sequence[object], *, json: bool) -> None:
-    """One line a row: JSON, or the fields with tabs between under their names."""
+def show_rows(rows: Sequence[object], *, json: bool, whole: bool = False) -> None:
+    """One line a row: JSON, or the fields with tabs between under their names; see `told`."""
     from streamverify.files.jsonl import json_text  # noqa: PLC0415 - loads pydantic
 
     if json:
@@ -222,6 +249,6 @@ def show_rows(rows: Sequence[object], *, json: bool) -> None:
     elif rows:
         write("\t".join(plain(rows[0])))
         for row in rows:
-            write("\t".join(safe(value) for value in plain(row).values()))
+            write("\t".join(told(row, whole=whole).values()))
     else:
         complain("nothing found")

@@ -23,10 +23,9 @@ from streamverify.console.asking import (
     id_of,
     moment,
     opened,
-    plain,
     requester_of,
-    safe,
     show_rows,
+    told,
     usable,
 )
 from streamverify.console.shell import FAILED, complain, write
@@ -68,11 +67,11 @@ def show(reader: Reader, stream: StreamArgument, *, json: JsonOption = False) ->
     if json:
         show_rows([found], json=True)
     else:
-        for name, value in plain(found).items():
-            if value is not None:
-                write(f"{name}: {safe(value)}")
+        for name, value in told(found, whole=True).items():
+            if value != "-":
+                write(f"{name}: {value}")
         write("")
-    show_rows(sentences, json=json)
+    show_rows(sentences, json=json, whole=True)
 
 
 @asks
@@ -80,7 +79,7 @@ def documents(
     reader: Reader,
     stream: StreamArgument,
     sentence: Annotated[
-        int | None, typer.Argument(metavar="[SENTENCE]", min=0, max=LAST, help="Its number, from 0.")
+        int | None, typer.Argument(metavar="SENTENCE", min=0, max=LAST, help="Its number, from 0.")
     ] = None,
 ) -> Sequence[object]:
     """The documents behind a sentence, as evidence or cited; without a sentence all that were retrieved."""

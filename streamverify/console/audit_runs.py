@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def add(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Runs' files, or whole journals.")],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUNS", help="Runs' files, or whole journals.")],
     *,
     records: RecordsOption,
     name: Annotated[
@@ -49,7 +49,7 @@ def add(
 @asks
 def runs(
     reader: Reader,
-    run: Annotated[str | None, typer.Argument(metavar="[RUN]", help="Id, as the list shows it.")] = None,
+    run: Annotated[str | None, typer.Argument(metavar="RUN", help="Id, as the list shows it.")] = None,
     *,
     limit: LimitOption = 50,
 ) -> Sequence[object]:

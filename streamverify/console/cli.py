@@ -142,8 +142,9 @@ def check(
     if as_json:
         write(printable_json(report.model_dump_json(indent=2)))
     unchecked = report.counts[Label.UNVERIFIED]
-    if labels and unchecked and Label.UNVERIFIED not in labels:
-        complain(f"{unchecked} sentences could not be checked; add unverified to --fail-on to fail on them")
+    if unchecked and Label.UNVERIFIED not in labels:
+        some, them = ("1 sentence", "it") if unchecked == 1 else (f"{unchecked} sentences", "them")
+        complain(f"{some} could not be checked; add unverified to --fail-on to fail on {them}")
     if any(report.counts[label] for label in labels):
         raise typer.Exit(FAILED)
 
@@ -219,28 +220,38 @@ def demo(
     _run(live)
 
 
+ModelArgument = Annotated[
+    str, typer.Argument(help="fast, the one inside; an installed model; or a model's folder.")
+]
+
+
 def model_info(
-    folder: Annotated[Path | None, typer.Argument(help="A model's folder; default: the one inside.")] = None,
+    model: ModelArgument = "fast",
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Name, checksum, sizes and thresholds of the model, and the provider it really runs on."""
-    from streamverify.scorers.model_card import describe  # noqa: PLC0415 - loads onnxruntime
+    from streamverify.scorers.model_card import describe, folder_named  # noqa: PLC0415 - loads onnxruntime
 
-    card = describe(folder)
+    card = describe(folder_named(model))
     write(card.model_dump_json(indent=2) if as_json else "\n".join(card.lines()))
 
 
 def model_verify(
-    folder: Annotated[Path | None, typer.Argument(help="A model's folder; default: the one inside.")] = None,
+    model: ModelArgument = "fast",
 ) -> None:
     """Check every file against its checksum, and the model's scores against recorded ones.
 
     Exit status: 0; 1 when the scores differ; 2 when a file is damaged or missing.
     """
-    from streamverify.scorers.model_card import describe, measured_parity  # noqa: PLC0415 - loads onnxruntime
+    from streamverify.scorers.model_card import (  # noqa: PLC0415 - loads onnxruntime
+        describe,
+        folder_named,
+        measured_parity,
+    )
     from streamverify.scorers.parity import TOLERANCE  # noqa: PLC0415 - as above
 
+    folder = folder_named(model)
     for file in describe(folder).files:
         write(f"ok      {file.name:<20} sha256 {file.sha256}")
     parity = measured_parity(folder)

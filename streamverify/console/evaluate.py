@@ -43,7 +43,7 @@ def evaluate(
     dataset: Annotated[Path, typer.Argument(help="JSON Lines, one recorded answer a row.")],
     *,
     metrics: Annotated[
-        str | None, typer.Option("--metrics", help="Names, with commas between; all without it.")
+        str | None, typer.Option("--metrics", help="Names, with commas between; the usual ones without it.")
     ] = None,
     pack: Annotated[str, typer.Option("--pack", help="Stages with gates: rag, legal or d2d.")] = "",
     weights: Annotated[

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from streamverify._extras import require
 from streamverify.console.asking import JsonOption, RecordsOption, TenantOption, opened
 from streamverify.console.paths import path_from
 from streamverify.console.shell import FAILED, USAGE, complain, write
@@ -53,8 +54,11 @@ def drift(
     broken; 2 for bad input, and when nothing was compared: no answers in the reference, too few of them in
     every look, or too few judged sentences for the guarantee of --calibration.
     """
+    require("sqlalchemy", extra="records", feature="streamverify monitor drift")
     from streamverify.calibration import Calibration  # noqa: PLC0415 - loads pydantic
-    from streamverify.files.jsonl import json_text  # noqa: PLC0415 - as above
+    from streamverify.console.drifts import show_drift  # noqa: PLC0415 - loads rich
+    from streamverify.console.screen import Screen  # noqa: PLC0415 - as above
+    from streamverify.files.jsonl import json_text  # noqa: PLC0415 - loads pydantic
     from streamverify.monitor import drift as drifting  # noqa: PLC0415 - an extra
     from streamverify.monitor.moments import length_from  # noqa: PLC0415 - as above
     from streamverify.monitor.promises import calibration_error, promise  # noqa: PLC0415 - as above
@@ -67,17 +71,14 @@ def drift(
         labels = traffic.human_labels(after)
     error = calibration_error(labels)
     checked = promise(Calibration.read(calibration), labels) if calibration is not None else None
-    for look in looks:
-        for line in _lines(look):
-            write(json_text(line) if json else _row(line))
-    told = {"calibration_error": _plain(error), "drifted": error.drifted}
-    write(json_text(told) if json else _row({"calibration error": told["calibration_error"]}))
-    if checked is not None:
-        write(
-            json_text({"guarantee": _plain(checked)})
-            if json
-            else f"guarantee {checked.status}: {checked.detail}"
-        )
+    if json:
+        lines = [line for look in looks for line in _lines(look)]
+        lines.append({"calibration_error": _plain(error), "drifted": error.drifted})
+        lines += [] if checked is None else [{"guarantee": _plain(checked)}]
+        for line in lines:
+            write(json_text(line))
+    else:
+        show_drift(Screen(), looks, error, checked)
     broken = checked is not None and checked.status == "broken"
     if broken or error.drifted or any(look.drifted for look in looks):
         raise typer.Exit(FAILED)
@@ -154,6 +155,7 @@ def check(
 
     Exit status: 0; 1 when an alert is on; 2 for bad input, or when a sink could not be told.
     """
+    require("sqlalchemy", extra="records", feature="streamverify monitor check")
     from streamverify.files.jsonl import json_text  # noqa: PLC0415 - loads pydantic
     from streamverify.monitor import alerts, sinks  # noqa: PLC0415 - an extra
     from streamverify.monitor.moments import moment_from  # noqa: PLC0415 - as above
@@ -201,9 +203,7 @@ def _remembered(
 
 
 def files(
-    folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="Made where there is none.", parser=path_from)
-    ],
+    folder: Annotated[Path, typer.Argument(help="Made where there is none.", parser=path_from)],
 ) -> None:
     """Copy the alert rules for Prometheus and the dashboard for Grafana into a folder."""
     from importlib.resources import files as resources  # noqa: PLC0415 - kept out of start-up
@@ -281,18 +281,3 @@ def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value):
         return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     return value if isinstance(value, bool | int | float | list | tuple | None) else str(value)
-
-
-def _row(told: dict[str, Any]) -> str:
-    def cell(value: Any) -> str:
-        match value:
-            case {"not_computed": reason}:
-                return f"not computed ({reason})"
-            case dict():
-                return " ".join(f"{name}={cell(part)}" for name, part in value.items())
-            case float():
-                return f"{value:.4g}"
-            case _:
-                return str(value)
-
-    return "  ".join(f"{name}={cell(value)}" for name, value in told.items())

@@ -47,7 +47,7 @@ def summary(
     notes.add_column(style="dim", justify="right", min_width=2, no_wrap=True)
     notes.add_column()
     for number, note in _notes(report, style):
-        notes.add_row(number, note)
+        notes.add_row(f"#{number}", note)
     if notes.row_count:
         parts += [Text(), notes]
     parts.append(Text())
@@ -62,7 +62,7 @@ def plain_line(settled: Settled, style: Style) -> str:
     score = "" if verdict.score is None else f"{verdict.score:.2f}"
     symbol = look.symbol if style.unicode else look.ascii
     acted = f"({settled.acted}) " if settled.acted else ""
-    return f"{symbol} {look.word:<12} {score:>4}  {acted}{one_line(settled.text)}"
+    return f"{symbol} {look.word:<12} {score:>4}  {acted}{one_line(settled.text)}".rstrip()
 
 
 def _table(
@@ -121,6 +121,8 @@ def _notes(report: Report, style: Style) -> Iterator[tuple[str, Text]]:
         if sentence.label is Label.UNVERIFIED:
             yield number, Text.assemble(("not checked: ", "cyan"), one_line(sentence.why))
         for finding in sentence.findings:
+            if sentence.label is Label.UNVERIFIED and f"{finding.kind}: {finding.detail}" == sentence.why:
+                continue  # told above
             name = finding.kind.replace("_", " ")
             yield number, Text.assemble((f"{name}: ", "bold"), one_line(finding.detail))
         for citation in sentence.citations:

@@ -143,11 +143,20 @@ class Settled(NamedTuple):
     text: str
     """As shown, as it came."""
     acted: str
-    """`redacted`, `repaired` or nothing."""
+    """`redacted`, `repaired` or nothing; where it shares a placeholder, that it does."""
 
 
-def styled_sentence(fragments: Iterable[Fragment], verdict: Verdict, style: Style) -> Text:
-    """One judged sentence: coloured, underlined, citations marked, a badge before its closing blanks."""
+def styled_sentence(
+    fragments: Iterable[Fragment], verdict: Verdict, style: Style, *, shares: bool = False
+) -> Text:
+    """One judged sentence: coloured, underlined, citations marked, a badge before its closing blanks.
+
+    Args:
+        fragments: what is shown of it.
+        verdict: on it.
+        style: what the terminal can show.
+        shares: whether nothing is, because the placeholder before it stands for it too.
+    """
     fragments = list(fragments)
     body = Text()
     positions: dict[int, int] = {}  # offset in the answer -> offset in `body`
@@ -164,6 +173,8 @@ def styled_sentence(fragments: Iterable[Fragment], verdict: Verdict, style: Styl
     tail = body.plain[len(body.plain.rstrip()) :]
     body.rstrip()
     acted = _acted(fragments)
+    if shares:
+        body.append("and the next sentence:", "dim")
     marked = _with_citations(body, positions, verdict, style)
     marked.append(" ").append_text(style.badge(LABELS[verdict.label], f", {acted}" if acted else ""))
     # Scripts without blanks between sentences get one behind the badge.
@@ -267,6 +278,8 @@ class Transcript:
     _waiting: dict[int, Sentence] = field(default_factory=dict)
     _verdicts: dict[int, SentenceJudged | SentenceRevised] = field(default_factory=dict)
     _shown: int = 0
+    _replaced: bool = False
+    """Whether a placeholder stands for the sentence that was settled last."""
 
     @property
     def judged(self) -> int:
@@ -329,8 +342,14 @@ class Transcript:
             if verdict is None or verdict.provisional or self._shown < sentence.end:
                 return
             shown = [part for f in self._fragments if (part := f.within(sentence.start, sentence.end))]
-            self._settled.append_text(styled_sentence(shown, verdict, self.style))
-            self._sentences.append(Settled(verdict, "".join(f.text for f in shown), _acted(shown)))
+            told, acted = "".join(f.text for f in shown), _acted(shown)
+            redacted = acted == _ACTED[Action.REDACT]
+            shares = self._replaced and redacted and not told.strip()
+            self._settled.append_text(styled_sentence(shown, verdict, self.style, shares=shares))
+            self._sentences.append(
+                Settled(verdict, told, f"{acted} with the one before" if shares else acted)
+            )
+            self._replaced = redacted and (shares or bool(told.strip()))
             left = (f.within(sentence.end, self._shown) for f in self._fragments)
             self._fragments = [part for part in left if part is not None]
             del self._waiting[index], self._verdicts[index]

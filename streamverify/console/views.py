@@ -313,6 +313,7 @@ def _noticed(latest: SentenceJudged | SentenceRevised, style: Style) -> Text:
     parts = [
         Text.assemble((f"{finding.kind.replace('_', ' ')}: ", "bold"), one_line(finding.detail))
         for finding in latest.findings
+        if latest.evidence or f"{finding.kind}: {finding.detail}" != latest.why  # else it stands above
     ]
     for citation in latest.citations:
         if citation.finding is not CitationFinding.CORRECT and not says_nothing_new(citation, latest.label):

@@ -70,8 +70,7 @@ class Checked:
         asked = tuple(run.header.metrics) if self.named is None else self.named
         empty = [name for name in asked if isinstance(run[name].figure, NotComputed)]
         if empty and (self.named is not None or len(empty) == len(run.header.metrics)):
-            told = "; ".join(f"{name}: {run[name]}" for name in empty)
-            return f"computed for no case, so that it checked nothing: {told}"
+            return f"computed for no case, so that it checked nothing: {', '.join(empty)}"
         waiting = [name for name in empty if any(map(is_unchecked, run[name].not_computed))]
         if waiting and not any(_verdicts(case) for case in run.cases):
             return f"no sentence was checked, so that the run says nothing: {waiting[0]}: {run[waiting[0]]}"
@@ -222,11 +221,19 @@ def table(run: Run) -> list[str]:
 
 
 def stages(run: Run) -> list[str]:
-    """A line a stage of the run's pack: how many cases passed it, failed it, were not computed or skipped."""
+    """A line a stage of the run's pack: how many cases passed it, failed it, were not computed or skipped.
+
+    Where it had nothing to judge, it was left out.
+    """
     names = dict.fromkeys(stage.name for case in run.cases for stage in case.stages)
     told = []
     for name in names:
-        held = [stage.status for case in run.cases for stage in case.stages if stage.name == name]
+        held = [
+            "left out" if stage.score.nothing else stage.status
+            for case in run.cases
+            for stage in case.stages
+            if stage.name == name
+        ]
         counts = ", ".join(f"{held.count(one)} {one}" for one in dict.fromkeys(sorted(held)))
         told.append(f"stage {name}: {counts}")
     return told
@@ -272,7 +279,7 @@ def _of_stages(found: Checked) -> Iterator[tuple[str, str]]:
         return
     for case in found.run.cases:
         for stage in case.stages:
-            if stage.status in ("failed", "not computed"):
+            if stage.status in ("failed", "not computed") and not stage.score.nothing:
                 # Its last finding says by how much it missed, or why it could not be computed.
                 yield case.id, "; ".join([f"stage {stage.name} {stage.status}", *stage.findings])
 

@@ -21,6 +21,7 @@ from streamverify.evaluate.records import Header, MetricRecord
 from streamverify.evaluate.result import PASSED, SCORE, CaseResult
 from streamverify.evaluate.run import Run
 from streamverify.figure import Figure, Interval, NotComputed, shown
+from streamverify.text.printing import counted
 
 Status = Literal["passed", "improved", "failed", "failed, within noise", "not computed"]
 LEVEL = 0.05
@@ -56,21 +57,32 @@ class Difference:
     """Pairs it would take to decide a drop that is within noise."""
     better: bool = False
     """Whether the difference points the right way."""
+    idle: bool = False
+    """Whether the baseline has no figure and nobody asked for one by name: no pass, and no failure."""
 
     @property
     def failed(self) -> bool:
-        """Whether it fails a comparison: what could not be computed does."""
-        return self.status not in ("passed", "improved")
+        """Whether it fails a comparison: what can no longer be computed does."""
+        return not self.idle and self.status not in ("passed", "improved")
 
     def __str__(self) -> str:
         """The difference, its interval and what it means, on one line."""
         if isinstance(self.difference, NotComputed):
             return f"not computed: {self.difference.reason}"
+        return self._told("regressed" if self.status.startswith("failed") else self.status)
+
+    @property
+    def measured(self) -> str:
+        """The figures of both runs and their difference, for a line that says the status elsewhere."""
+        if isinstance(self.difference, NotComputed):
+            return self.difference.reason
+        return f"{shown(self.before)} -> {shown(self.after)}  {self._told('')}"
+
+    def _told(self, word: str) -> str:
         text = f"{self.difference:+.3f}"
         if isinstance(self.interval, Interval):
             text += f" [{self.interval.low:+.3f}, {self.interval.high:+.3f}]"
-        word = "regressed" if self.status.startswith("failed") else self.status
-        text += f" paired over {self.pairs} cases: {word}"
+        text += f" paired over {counted(self.pairs, 'case')}{f': {word}' if word else ''}"
         if self.failed:
             text += f" (allowed {self.allowed:.3g})"
         return f"{text}; {self.detail}" if self.detail else text
@@ -267,9 +279,11 @@ def _difference(
     share = rules.critical.get(name, rules.max_drop)
     if isinstance(before, NotComputed) or isinstance(after, NotComputed):
         gap = NotComputed("no case has a figure in both runs")
-        # What neither run could compute for any case cannot have become worse; asked for by name, it is owed.
-        status: Status = "not computed" if had or name in rules.critical else "passed"
-        return Difference(name, gap, gap, gap, gap, len(both), lost, share, gap, gap, status)
+        # What the baseline has for no case cannot have become worse; asked for by name, it is owed.
+        idle = not had and name not in rules.critical
+        return Difference(
+            name, gap, gap, gap, gap, len(both), lost, share, gap, gap, "not computed", idle=idle
+        )
     drop = before - after if record.higher_is_better else after - before
     allowed = share if rules.absolute else share * abs(before)
     p, better = _p(values), drop < 0
@@ -278,7 +292,8 @@ def _difference(
     )
     # Divided as gates do it: 1 - 0.9 is a little less than the tenth that may be lost.
     if len(both) / len(had) < rules.min_coverage:
-        detail = f"{len(lost)} cases that had a figure have none now: {_some(lost, 5)}"
+        have = "has" if len(lost) == 1 else "have"
+        detail = f"{counted(len(lost), 'case')} that had a figure {have} none now: {_some(lost, 5)}"
         return replace(one, status="not computed", detail=detail)
     return one if drop <= allowed + 1e-12 else _failed(one, values)
 
@@ -356,8 +371,7 @@ def lines(comparison: Comparison) -> list[str]:
     """The comparison in lines: one a metric, then the cases."""
     width = max(len(name) for name in (*comparison.differences, *comparison.owed))
     told = [
-        f"{one.status:<20}  {name:<{width}}  {shown(one.before)} -> {shown(one.after)}  {one}"
-        for name, one in comparison.differences.items()
+        f"{one.status:<20}  {name:<{width}}  {one.measured}" for name, one in comparison.differences.items()
     ]
     owed = comparison.owed
     told += [
@@ -366,16 +380,16 @@ def lines(comparison: Comparison) -> list[str]:
     ]
     left = [one for one in comparison.not_comparable.items() if one[0] not in owed]
     told += [f"not compared: {name}: {why}" for name, why in left]
-    if comparison.newly_failing:
-        allowed = f" ({comparison.rules.new_failures} allowed)"
-        names = _some(comparison.newly_failing)
-        told.append(f"{len(comparison.newly_failing)} cases fail that passed{allowed}: {names}")
-    if comparison.unpaired:
-        told.append(f"{len(comparison.unpaired)} cases are in one run only: {_some(comparison.unpaired)}")
+    if new := comparison.newly_failing:
+        fail = "fails" if len(new) == 1 else "fail"
+        allowed = f"({comparison.rules.new_failures} allowed)"
+        told.append(f"{counted(len(new), 'case')} {fail} that passed {allowed}: {_some(new)}")
+    if alone := comparison.unpaired:
+        stand = "is" if len(alone) == 1 else "are"
+        told.append(f"{counted(len(alone), 'case')} {stand} in one run only: {_some(alone)}")
     if other := comparison.asked_otherwise:
-        told.append(
-            f"{len(other)} cases left out, whose id is another question's in each run: {_some(other)}"
-        )
+        held = counted(len(other), "case")
+        told.append(f"{held} left out, whose id is another question's in each run: {_some(other)}")
     return told
 
 

@@ -47,6 +47,8 @@ class Gate(Record):
     def _bounds(self) -> Gate:
         if self.min is None and self.max is None:
             raise ValueError("a gate needs min or max")
+        if self.min is not None and self.max is not None and self.min > self.max:
+            raise ValueError(f"min = {self.min:g} is above max = {self.max:g}: nothing would pass")
         if (self.on == "low" and self.max is not None) or (self.on == "high" and self.min is not None):
             raise ValueError(
                 "on = 'low' goes with min, on = 'high' with max: the cautious end of the interval"

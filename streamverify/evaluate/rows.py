@@ -199,8 +199,12 @@ def _passages(row: Row, shared: dict[str, tuple[Passage, ...]]) -> tuple[Passage
     if name is not None:
         file = Path(row.path).parent / row.filled("passages_file", name)
         if str(file) not in shared:
-            rows = [Row(json_object(line, file, number), file, number) for number, line in _lines(file)]
-            shared[str(file)] = _distinct(row, "passages_file", [one.passage() for one in rows])
+            try:
+                rows = [Row(json_object(line, file, number), file, number) for number, line in _lines(file)]
+                held = [one.passage() for one in rows]
+            except InputFileError as error:
+                row.refuse("passages_file", str(error))
+            shared[str(file)] = _distinct(row, "passages_file", held)
         return shared[str(file)]
     if given is None:
         return None
@@ -226,8 +230,9 @@ def _relevant(row: Row, name: str) -> Mapping[str, float] | None:
         return None
     if isinstance(value, dict):
         gains = {row.filled(name, one): row.number_in(f"{name}.{one}", gain) for one, gain in value.items()}
-        if any(gain < 0 for gain in gains.values()):
-            row.refuse(name, "a gain must be 0 or more")
+        for one, gain in gains.items():
+            if gain < 0:
+                row.refuse(f"{name}.{one}", "a gain must be 0 or more")
         return gains
     return dict.fromkeys(row.identities(name, value), 1.0)
 
@@ -342,8 +347,9 @@ def _latency(row: Row) -> Mapping[str, float]:
     for name in times:
         row.one_of("latency_ms", name, LATENCIES)
     read = {name: row.number_in(f"latency_ms.{name}", value) for name, value in times.items()}
-    if any(value < 0 for value in read.values()):
-        row.refuse("latency_ms", "a time must be 0 or more")
+    for name, value in read.items():
+        if value < 0:
+            row.refuse(f"latency_ms.{name}", "a time must be 0 or more")
     return read
 
 

@@ -52,10 +52,10 @@ def read_toml(path: Path | str, made: Callable[[Mapping[str, Any]], T]) -> T:
             content = file.read(MAX_BYTES + 1)
         if len(content) > MAX_BYTES:  # a device may have no end
             raise InputFileError(path, f"longer than {MAX_BYTES >> 20} MiB")
-        text = content.decode("utf-8")
+        text = content.decode("utf-8-sig")  # some editors begin a file with a byte order mark
         if _depth(text) > MAX_DEPTH:
             raise InputFileError(path, "not TOML that is meant: it is nested too deeply")
-        found = tomllib.loads(text)
+        found = _parsed(text)
     except FileNotFoundError:
         raise InputFileError(path, "there is no such file") from None
     except OSError as error:
@@ -66,6 +66,15 @@ def read_toml(path: Path | str, made: Callable[[Mapping[str, Any]], T]) -> T:
         return made(found)
     except WrongPlaceError as error:
         raise InputFileError(path, error.problem, field=error.place) from None
+
+
+def _parsed(text: str) -> Mapping[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        raise
+    except ValueError:  # the interpreter's, of a whole number with thousands of digits
+        raise tomllib.TOMLDecodeError("a number is too long") from None
 
 
 def _depth(text: str) -> int:

@@ -38,6 +38,7 @@ from streamverify.evaluate.toml_files import WrongPlaceError, built, read_toml, 
 from streamverify.figure import Figure, NotComputed, shown
 from streamverify.monitor.moments import length_from
 from streamverify.monitor.traffic import Answer, Traffic, Window
+from streamverify.text.printing import counted
 from streamverify.types import Label
 
 _POINTS = 12
@@ -148,10 +149,13 @@ class Alert:
     def __str__(self) -> str:
         """Status, rule and what was found, on one line."""
         where = "" if self.domain is None else f" (domain {self.domain})"
-        text = f"{self.status:<12}  {self.figure}{where} {self.rule}: {shown(self.value)}"
+        text = f"{self.status:<12}  {self.figure}{where} {self.rule}: "
+        if self.status == "not computed" and self.detail:
+            return text + self.detail
+        text += shown(self.value)
         if isinstance(self.bound, float) and self.bound != self.value:
             text += f", chance allowed for {shown(self.bound)}"
-        text += f", {self.streams} streams"
+        text += f", {counted(self.streams, 'stream')}"
         if self.detail:
             text += f"; {self.detail}"
         if self.open and self.status == "on":
@@ -348,7 +352,7 @@ def _look(rule: Rule, rows: Sequence[Row]) -> tuple[Figure, Figure, int, bool]:
     """Value, what is held against the rule, trials, and whether it is missed."""
     count = len(rows)
     if count < rule.min_streams:
-        few = NotComputed(f"{count} streams with a figure; {rule.min_streams} are needed")
+        few = NotComputed(f"{counted(count, 'stream')} with a figure; {rule.min_streams} are needed")
         return few, few, count, False
     whole = math.fsum(own[1] for _, own in rows)
     value = math.fsum(own[0] for _, own in rows) / whole

@@ -23,6 +23,7 @@ from streamverify.evaluate.stats import seed_of
 from streamverify.evaluate.thresholds import LabelledScore
 from streamverify.figure import Figure, Interval, NotComputed
 from streamverify.monitor.traffic import HumanLabel
+from streamverify.text.printing import counted
 
 _RESAMPLES = 1_000
 _FEWEST = 50
@@ -65,12 +66,13 @@ def calibration_error(labels: Sequence[HumanLabel]) -> CalibrationError:
     """The expected calibration error of labelled sentences; needs 50 of them in 2 answers or more."""
     answers = len({one.stream for one in labels})
     if len(labels) < _FEWEST or answers < 2:
-        few = NotComputed(f"{len(labels)} labelled sentences of {answers} answers; {_FEWEST} of 2 are needed")
+        found = f"{counted(len(labels), 'labelled sentence')} of {counted(answers, 'answer')}"
+        few = NotComputed(f"{found}; {_FEWEST} labelled sentences of at least 2 answers are needed")
         return CalibrationError(few, few, few, len(labels), answers)
     import numpy as np  # noqa: PLC0415 - kept out of start-up
 
     scores = np.array([one.score for one in labels])
-    found = np.array([one.grounded for one in labels], dtype=float)
+    held = np.array([one.grounded for one in labels], dtype=float)
     generator = np.random.default_rng(seed_of("calibration error", *(str(one.stream) for one in labels)))
 
     ordered = sorted(range(len(labels)), key=lambda place: labels[place].stream)
@@ -78,11 +80,11 @@ def calibration_error(labels: Sequence[HumanLabel]) -> CalibrationError:
     drawn, chance = [], []
     for _ in range(_RESAMPLES):
         chosen = np.concatenate([of_streams[one] for one in generator.integers(0, answers, answers)])
-        drawn.append(binned_error(scores[chosen], found[chosen]))
+        drawn.append(binned_error(scores[chosen], held[chosen]))
         chance.append(binned_error(scores, (generator.random(len(scores)) < scores).astype(float)))
     low, high = np.percentile(drawn, [2.5, 97.5])
     return CalibrationError(
-        binned_error(scores, found),
+        binned_error(scores, held),
         Interval(float(low), float(high), "clustered"),
         float(np.percentile(chance, 95)),
         len(labels),

@@ -37,6 +37,12 @@ _LABELLED_PHONE = re.compile(
     r"(?<!\w)(?i:t[eé]l|phone|fax|mobil|cell|handy|portable|ruf|hotline|call|dial|ring|text|whatsapp|m[oó]vil|tlf)"
     rf"{_GAP}(\(?0[1-9](?:{_IN_PHONE}{{0,3}}[0-9]){{5,12}})(?!\w)"
 )
+_LOCAL_PHONE = re.compile(
+    r"(?<!\w)(?i:tel|t[eé]l[eé](?:ph|f)on[eo]?|phone|(?:tele)?fax|mobile|m[oó]vil|tlf)(?!\w)"
+    rf"[.:{_BLANK}]{{0,4}}(?i:(?:number|no|nr|num)(?!\w)[.:{_BLANK}]{{0,4}})?(?i:(?:is|at)(?!\w)[{_BLANK}]{{1,2}})?"
+    rf"([1-9][0-9]{{2}}[{_BLANK}{_DASH}.]?[0-9]{{4}})(?![\w{_DASH}]|[.,]\w|[{_BLANK}][0-9])"
+)
+"""Seven digits right behind such a word; any word between makes them a count."""
 _IPV4 = re.compile(r"(?<![\w.])[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?![\w]|\.\w)")
 _IPV6 = re.compile(r"(?<![\w:.])[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?![\w:])")
 _NO_HOST = re.compile(
@@ -120,7 +126,8 @@ def phones(text: str) -> Iterator[PiiItem]:
     """Numbers with their country, American ones, and others behind a word such as `Tel.`."""
     for pattern in (_INTERNATIONAL, _AMERICAN):
         yield from (PiiItem("phone", *match.span()) for match in pattern.finditer(text))
-    yield from (PiiItem("phone", *match.span(1)) for match in _LABELLED_PHONE.finditer(text))
+    for pattern in (_LABELLED_PHONE, _LOCAL_PHONE):
+        yield from (PiiItem("phone", *match.span(1)) for match in pattern.finditer(text))
 
 
 def hosts(text: str) -> Iterator[PiiItem]:

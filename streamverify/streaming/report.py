@@ -101,7 +101,11 @@ def _warnings(ending: Outcome, judged: Sequence[JudgedSentence]) -> tuple[str, .
         return ()
     codes = ", ".join(dict.fromkeys(sentence.reason for sentence in unchecked))
     passed = sum(sentence.action in (Action.RELEASE, Action.FLAG) for sentence in unchecked)
-    told = f"none of {len(unchecked)} sentences could be checked ({codes}); {passed} of them were released"
+    if len(unchecked) == 1:
+        told = f"the only sentence could not be checked ({codes}); it was {'' if passed else 'not '}released"
+    else:
+        shown = {0: "none was", 1: "1 was"}.get(passed, f"{passed} were")
+        told = f"none of {len(unchecked)} sentences could be checked ({codes}); {shown} released"
     return (f"nothing_checked: {told}",)
 
 

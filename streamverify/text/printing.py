@@ -47,7 +47,12 @@ def html_table(notes: Iterable[str], heads: Sequence[str], rows: Iterable[Sequen
 
 def headline(outcome: str, error: str | None, counts: Mapping[Any, int], grounding: float | None) -> str:
     """A report on one line: how the stream ended, and how many sentences have which label."""
-    counted = ", ".join(f"{count} {label}" for label, count in counts.items() if count)
+    told = ", ".join(f"{count} {label}" for label, count in counts.items() if count)
     score = "" if grounding is None else f"; grounding score {grounding:.2f}"
     why = "" if error is None else f" ({printable(error)})"
-    return f"{outcome}{why}: {counted or 'no sentence'}{score}"
+    return f"{outcome}{why}: {told or 'no sentence'}{score}"
+
+
+def counted(count: int, noun: str) -> str:
+    """How many of something, in words: `1 case`, `2 cases`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -136,7 +136,8 @@ class RetrievalRelevance:
 
     def __call__(self, answer: Answer, /) -> Outcome:
         """Words of the question found / words of the question."""
-        wanted = {word.casefold() for word in _WORD.findall(answer.question or "")}
+        asked = (answer.question or "").strip()
+        wanted = {word.casefold() for word in _WORD.findall(asked)}
         headings = [
             " ".join([passage.title or "", *(provenance.tags if provenance is not None else ())])
             for passage in answer.passages[: self.k]
@@ -152,7 +153,7 @@ class RetrievalRelevance:
             len(wanted & found),
             len(wanted),
             least=self.least,
-            nothing="the question has no words",
+            nothing="the question has no words" if asked else "there is no question",
             detail=f"not in the titles and tags of the first {self.k} passages: {missing}",
         )
 
@@ -171,7 +172,7 @@ class PolicyScopeAllowed:
 
     def __call__(self, answer: Answer, /) -> Outcome:
         """Citations within the requester's scopes / citations that mean a passage."""
-        cited, wrong, scopes = 0, [], set[str]()
+        cited, wrong, scopes, bare = 0, [], set[str](), 0
         for sentence, citation in _cited(answer):
             for passage in citation.passages:
                 cited += 1
@@ -180,14 +181,19 @@ class PolicyScopeAllowed:
                 closed = {tag for tag in tags if not self._opens(tag, answer.requester.roles)}
                 if closed or not tags:
                     wrong.append(sentence.index)
-                    scopes |= closed or {"none"}
+                    scopes |= closed
+                    bare += not tags
+        told = (
+            [f"cited from scopes that are not the requester's: {', '.join(sorted(scopes))}"] if scopes else []
+        )
+        told += ["a cited document has no scope (tag)"] if bare else []
         return outcome(
             self.name,
             cited - len(wrong),
             cited,
             least=1.0,
             nothing="the answer cites no passage",
-            detail=f"cited from scopes that are not the requester's: {', '.join(sorted(scopes))}",
+            detail="; ".join(told),
             sentences=wrong,
         )
 

@@ -176,9 +176,11 @@ def test_check_says_when_sentences_could_not_be_checked(
     arguments = ["check", "-p", passages, "-a", str(path), "--fail-on", "contradicted"]
     assert main(arguments) == 0
     captured = capsys.readouterr()
-    assert "1 sentences could not be checked" in captured.err
+    assert "1 sentence could not be checked" in captured.err
     assert "! unverified" in captured.out
     assert main([*arguments, "--fail-on", "unverified"]) == 1
+    assert main(arguments[:-2]) == 0
+    assert "1 sentence could not be checked" in capsys.readouterr().err
 
 
 def test_check_needs_citations_where_asked(

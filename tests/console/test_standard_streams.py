@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from streamverify.console.shell import guarded
 from tests.console.command_line import LEXICAL, TRUE
 from tests.console.test_bad_input import ROW
 
@@ -75,3 +77,12 @@ def test_the_installed_command_is_the_module() -> None:
 
     [script] = importlib.metadata.entry_points(group="console_scripts", name="streamverify")
     assert script.value == "streamverify.__main__:main"
+
+
+def test_what_the_log_says_names_the_program(monkeypatch, capsys):
+    log = logging.getLogger("streamverify")
+    monkeypatch.setattr(log, "propagate", False)  # as where nobody set logging up
+    guarded(lambda: log.warning("nothing_checked: none of %d", 2))()
+    assert capsys.readouterr().err == "streamverify: nothing_checked: none of 2\n"
+    log.warning("afterwards")
+    assert capsys.readouterr().err == "afterwards\n"

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.text import Text
 
+from streamverify.console.summary import plain_line
 from streamverify.console.transcript import CITATIONS, LABELS, Style, Transcript, one_line, safe, wrapped
 from streamverify.events import Event, SentenceClosed, SentenceJudged, TextReleased
 from streamverify.types import Action, Citation, CitationFinding, Label, Sentence, Span
@@ -208,6 +209,31 @@ def test_a_placeholder_is_shown_in_place_of_the_sentence() -> None:
     assert wrapped(text, 80)[0].plain == "- [removed] ✗ contradicted, redacted"
     assert styled(text, "reverse") == ["[removed]"]
     assert "fell" not in text.plain
+
+
+def test_a_placeholder_for_several_sentences_says_so() -> None:
+    events = (
+        closed(0, "It fell. ", 0),
+        closed(1, "It rose. ", 9),
+        closed(2, "Sold.", 18),
+        judged(0, Label.CONTRADICTED),
+        judged(1, Label.UNSUPPORTED),
+        judged(2),
+        released("[removed]", 0, Action.REDACT, end=8),
+        released(" ", 8),
+        released("", 9, Action.REDACT, end=18),
+        released("Sold.", 18),
+    )
+    transcript = Transcript()
+    for event in events:
+        transcript.apply(event)
+    [line] = wrapped(transcript.rest(), 120)
+    told = (
+        "[removed] ✗ contradicted, redacted and the next sentence: ? unsupported, redacted Sold. ✓ supported"
+    )
+    assert line.plain == told
+    plain = [plain_line(one, Style()) for one in transcript.take_sentences()]
+    assert plain[1].endswith("(redacted with the one before)")
 
 
 def test_what_is_held_is_not_shown() -> None:

@@ -66,6 +66,7 @@ def test_every_page_answers_with_nothing_recorded_and_with_something(records):
             "/?window=1y": "window must be",
             "/answers?with=luck": "with must be",
             "/answers?before=soon": "before must be",
+            "/answers?before=0001-01-01T00:00:00%2B14:00": "before must be",
             "/review?queue=all": "queue must be",
             "/runs?run=x": "no id of a run",
             f"/runs?run={uuid.uuid4()}": "no run",

@@ -24,6 +24,7 @@ from streamverify.evaluate.comparison import lines
 from streamverify.evaluate.metrics import asking_for
 from streamverify.evaluate.packs import adjusted, pack_named
 from streamverify.evaluate.protocol import Need
+from streamverify.evaluate.report import junit
 from streamverify.testing import ScriptedScorer
 
 NAMES = ["faithfulness", "hallucination_rate"]
@@ -121,8 +122,26 @@ def test_a_figure_that_can_no_longer_be_computed_is_no_pass():
     assert compare(before, after, rules=BaselineRules(min_coverage=0.5))["faithfulness"].status == "passed"
     nothing = run_of(answered([NONE], [NONE], [NONE]))
     assert compare(before, nothing)["faithfulness"].status == "not computed"
-    assert compare(nothing, nothing)["faithfulness"].status == "passed"
-    assert isinstance(compare(nothing, nothing)["faithfulness"].difference, NotComputed)
+    neither = compare(nothing, nothing)
+    assert neither["faithfulness"].status == "not computed"
+    assert isinstance(neither["faithfulness"].difference, NotComputed)
+    assert not neither.failed  # nobody asked for it by name, and it cannot have become worse
+    assert lines(neither)[0].split("  ")[0] == "not computed"
+    assert lines(neither)[0].count("not computed") == 1
+    assert "skipped" in junit.render(nothing, comparison=neither)
+    assert 'failures="0"' in junit.render(nothing, comparison=neither)
+
+
+def test_a_line_says_the_status_once():
+    before, after = run_of(answered([GOOD], [GOOD])), run_of(answered([GOOD, BAD], [GOOD]))
+    [same, *_] = lines(compare(before, before))
+    assert same.startswith("passed  ")
+    assert same.endswith("1.000 -> 1.000  +0.000 paired over 2 cases")
+    assert str(compare(before, before)["faithfulness"]) == "+0.000 paired over 2 cases: passed"
+    [worse] = [line for line in lines(compare(before, after)) if "  faithfulness  " in line]
+    assert worse.count("failed") == 1
+    assert "regressed" not in worse
+    assert "1 case fails that passed (0 allowed): case-0" in lines(compare(before, after))
 
 
 @pytest.mark.parametrize(("total", "least"), [(10, 0.9), (10, 0.7), (10, 0.3), (100, 0.29), (3, 0.0)])

@@ -64,6 +64,7 @@ def test_a_gates_file_says_what_it_can_say(tmp_path):
         ('[gates."team=a"]\nfaithfulness = { min = 0.8 }', "gates.team=a"),
         ("[gates]\nfaithfulness = { min = nan }", "gates.faithfulness.min"),
         ("[gates]\nhallucination_rate = { max = 2 }", "gates.hallucination_rate"),
+        ("[gates]\nfaithfulness = { min = 0.9, max = 0.1 }", "gates.faithfulness"),
         ("[gates]\nfaithfulness = { min = -1 }", "gates.faithfulness"),
         ("[gates]\nfaithfulness = { min = true }", "gates.faithfulness.min"),
         ('[gates]\nfaithfulness = { min = "0.2" }', "gates.faithfulness.min"),
@@ -83,12 +84,18 @@ def test_what_is_wrong_with_a_gates_file_is_named(tmp_path, text, place):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("content", [b"[gates", b"\xff", None])
+@pytest.mark.parametrize("content", [b"[gates", b"\xff", b"a = " + b"9" * 5_000, None])
 def test_what_is_no_toml_is_refused(tmp_path, content):
     if content is not None:
         (tmp_path / "gates.toml").write_bytes(content)
-    with pytest.raises(InputFileError):
+    with pytest.raises(InputFileError) as caught:
         read_gates(tmp_path / "gates.toml")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path):
+    (tmp_path / "gates.toml").write_text(GRAMMAR, encoding="utf-8-sig")
+    assert read_gates(tmp_path / "gates.toml").everywhere["faithfulness"].min == 0.85
 
 
 def test_gates_pass_and_fail_by_value_and_by_the_cautious_end():

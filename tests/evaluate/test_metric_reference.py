@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from streamverify.evaluate import CATALOGUE
+from streamverify.evaluate.metrics import USUAL
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "metrics.md"
 _NAME = re.compile(r"`([a-z0-9_@]+)`")
 _RANGE = re.compile(r"(−?\d+)–(\d*)( ↓)?")
+_MARKED = re.compile(r"`([a-z0-9_@]+)` ●")
 _MEANS = {"pooled": "pooled", "sum": "sum", "mean": ""}
 
 
@@ -25,6 +27,13 @@ def rows() -> dict[str, tuple[str, str]]:
                 assert name not in found, f"{name} has two rows"
                 found[name] = (cells[1], cells[2])
     return found
+
+
+def test_the_page_marks_what_is_computed_by_default():
+    marked = [
+        name for line in PAGE.read_text(encoding="utf-8").splitlines() for name in _MARKED.findall(line)
+    ]
+    assert sorted(marked) == sorted(USUAL)
 
 
 def test_every_metric_has_a_row_and_every_row_a_metric():

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from streamverify import Passage, Verifier
 from streamverify.errors import UsageError
 from streamverify.evaluate import CATALOGUE, Case, NotComputed, Tools, evaluate
+from streamverify.evaluate.checked import Checked, failing, stages
+from streamverify.evaluate.gates import decide, gates_from
 from streamverify.evaluate.metrics.answers import answer_correctness, context_recall, information_integration
 from streamverify.evaluate.metrics.d2d import on_scale, profile_score
 from streamverify.evaluate.metrics.retrieval import entropy
@@ -202,8 +204,20 @@ def test_a_case_that_was_refused_as_it_should_be_passes_the_rag_pack(answer, exp
         assert (found["faithfulness"], found["rejection_calibration"]) == ("not computed", "passed")
         assert (run["pack_passed"].figure, run["pack_score"].figure) == (1.0, score)
         assert run.cases[0]["stage.retrieval"] == NotComputed("the case was refused, as it should be")
+        assert "stage faithfulness: 1 left out" in stages(run)
+        assert not any("not computed" in line for line in stages(run))
     else:
         assert isinstance(run.cases[0]["pack_score"], NotComputed)
+
+
+def test_a_stage_that_was_left_out_is_no_reason_for_a_failure():
+    run = run_of(
+        [case(0, "I cannot answer that.", question="Where is the moon?", expected="answer")], pack="rag"
+    )
+    gates = decide(run, gates_from({"gates": {"pack_passed": {"min": 1}}}))
+    [why] = failing(Checked(run, gates)).values()
+    assert any(reason.startswith("stage rejection_calibration failed") for reason in why)
+    assert not any("faithfulness" in reason for reason in why)
 
 
 def test_a_gate_that_is_not_passed_skips_the_rest_and_skipped_is_not_passed():

@@ -300,6 +300,12 @@ def test_charts_are_well_formed_and_stay_within_their_bounds(counts, start, widt
     assert "nan" not in charts.histogram(counts, start, start + width, told="")
 
 
+@pytest.mark.parametrize("counts", [{}, {"a": 0}, {"a": 1, "b": -1}, {"a": -1}, {"a": 3, "b": -5}])
+def test_a_strip_of_counts_that_a_damaged_journal_tells_has_parts_of_a_whole(counts):
+    widths = [float(node.get("width")[:-1]) for node in ET.fromstring(charts.strip(counts, told=""))]
+    assert widths == ([100] if max(counts.values(), default=0) > 0 else [])
+
+
 def test_a_page_that_cannot_be_written_is_an_error(run, tmp_path):
     with pytest.raises(UsageError, match="cannot be written"):
         run.html(tmp_path / "nowhere" / "a.html")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import random
@@ -15,8 +16,10 @@ import scipy.stats  # loaded here, where no test's time runs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from recorded import START, TEXTS, label, write
+from rich.console import Console
 
 from streamverify.calibration import Calibration, Guarantee
+from streamverify.console.drifts import show_drift
 from streamverify.errors import UsageError
 from streamverify.figure import Interval, NotComputed
 from streamverify.monitor import drift
@@ -189,6 +192,36 @@ def monitor(capsys, url, *arguments):
     status = main(["monitor", "drift", "--records", url, "--json", *map(str, arguments)])
     told = capsys.readouterr()
     return status, [json.loads(line) for line in told.out.splitlines()], told.err
+
+
+def test_people_get_tables_that_fit_a_terminal():
+    generator = random.Random(5)
+
+    def sample(rows, mean):
+        scores = [min(max(generator.gauss(mean, 0.1), 0), 1) for _ in range(rows)]
+        return drift.Sample.of({"score": scores, "length": [100.0]}, {"label": ["supported"] * rows})
+
+    held, out = sample(150, 0.8), io.StringIO()
+    looks = [drift.look(number, FIRST, held, sample(150, mean)) for number, mean in ((1, 0.8), (2, 0.3))]
+    show_drift(Console(file=out, width=80, highlight=False), looks, calibration_error([]), None)
+    told = out.getvalue()
+    assert all(len(line) <= 80 for line in told.splitlines())
+    assert told.count("look 1: 2026-11-01 00:00 to 2026-11-02 00:00 UTC\n") == 1
+    [first, second] = [line.split() for line in told.splitlines() if line.startswith("score ")]
+    assert (first[1:4], first[-2:]) == (["150", "150", "ks"], ["no", "drift"])
+    assert second[-1] == "drifted"
+    assert "length: 1 rows in the reference and 1 now; 20 are needed in each" in told
+    assert told.count("PSI in brackets") == 2
+    assert (
+        "0 labelled sentences of 0 answers; 50 labelled sentences of at least 2 answers are needed"
+        in " ".join(told.split())
+    )
+    judged = [
+        HumanLabel(stream=uuid.UUID(int=n), sentence=0, score=0.9, grounded=n % 10 > 0, model="m")
+        for n in range(60)
+    ]
+    show_drift(Console(file=out, width=80), [], calibration_error(judged), None)
+    assert "over 60 labelled sentences of 60 answers: no drift" in " ".join(out.getvalue().split())
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 import uuid
@@ -83,6 +84,12 @@ def test_a_sink_that_failed_is_told_the_last_change_later_and_no_other_is_told_a
             assert kinds[-1] == whole[-1][2]
         if (len(found), name) not in fails:
             assert all(name not in one.untold for one in held)
+
+
+def test_too_few_answers_are_told_once():
+    few = dataclasses.replace(alert("few"), detail=FOUND["few"][1].reason)
+    assert str(few) == "not computed  faithfulness >= 0.8 over 1h: 3 streams with a figure; 20 are needed"
+    assert str(alert("met")).endswith("0.900, 40 streams")
 
 
 def test_what_stays_on_is_shown_as_on_and_says_why():

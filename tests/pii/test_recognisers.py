@@ -139,6 +139,44 @@ def test_a_mark_tells_the_kind(text, after):
     assert marked(text, detect) == after
 
 
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("Tel. 555-1234", "Tel. [phone]"),
+        ("Tel. 5551234.", "Tel. [phone]."),
+        ("Telephone 555-1234, room 4", "Telephone [phone], room 4"),
+        ("Phone no.: 555 1234 or fax 555.1235", "Phone no.: [phone] or fax [phone]"),
+        ("My phone number is 555-1234.", "My phone number is [phone]."),
+        ("Tel.: 030 1234567", "Tel.: [phone]"),
+        ("Téléphone : 5551234", "Téléphone : [phone]"),
+    ],
+)
+def test_seven_digits_right_behind_a_telephone_are_its_number(text, after):
+    assert marked(text, detect) == after
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Tel. 12",
+        "Tel. 55-1234",
+        "Telephone booth 1234567",
+        "The telephone sold 5551234 times",
+        "Telephones 5551234",
+        "Television 5551234",
+        "Tel. 5551234-77-8",
+        "Phone 5,551,234",
+        "Tel. 555 1234 5678 9",
+        "Order 555-1234",
+        "cell 5551234",
+        "555-1234",
+        "Tel.\n5551234",
+    ],
+)
+def test_other_figures_near_a_telephone_stay(text):
+    assert marked(text, detect) == text
+
+
 def test_what_is_shorter_than_its_mark_becomes_blocks_alone():
     assert blocked("Mr. Li and ann@example.org", detect) == "Mr. ██ and [email████████]"
 

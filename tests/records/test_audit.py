@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 import uuid
 from contextlib import closing
@@ -59,6 +60,14 @@ def test_the_questions_of_an_auditor(audit, streams):
     assert "".join(row["text"] for row in told(lines)[1:]) == ANSWER
     _, lines, _ = audit("show", streams[0])
     assert "requester: ann" in lines
+    assert any(line.startswith("opened_at: ") and "." not in line for line in lines)  # whole seconds
+
+    _, lines, _ = audit("access", streams[0])
+    assert [line.split("\t")[4:7] for line in lines[1:]] == [
+        ["hr", "ann", "hr"],
+        ["-", "ann", "hr"],
+        ["-", "ann", "hr"],
+    ]
 
     _, lines, _ = audit("documents", streams[0], 0, "--json")
     assert {(row["role"], row["uri"]) for row in told(lines) if row["role"] == "cited"} == {
@@ -76,6 +85,21 @@ def test_the_questions_of_an_auditor(audit, streams):
     assert sorted(row["sentence"] for row in told(lines)) == [1, 1, 2, 2]
     _, lines, _ = audit("failed", "--criterion", "grounding", "--json")
     assert {row["label"] for row in told(lines)} == {"contradicted", "unsupported"}
+
+
+def test_a_list_for_people_shows_the_beginning_of_texts(audit, url):
+    with Records(url) as records:
+        record(records, ["The mill is old. " * 20], question="Why? " * 50)
+    _, [names, line], _ = audit("list")
+    cells = dict(zip(names.split("\t"), line.split("\t"), strict=True))
+    assert len(line) < 250
+    assert cells["question"].endswith("…")
+    assert len(cells["released"]) == 48
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\+00:00", cells["opened_at"])
+    assert re.fullmatch(r"\d\.\d\d", cells["grounding_score"])
+    _, [whole], _ = audit("list", "--json")
+    assert json.loads(whole)["released"] == "The mill is old. " * 20
+    assert "None" not in line
 
 
 def test_somebody_else_sees_what_they_may(audit, streams):

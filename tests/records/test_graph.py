@@ -236,6 +236,7 @@ def test_a_replay_counts_and_again_does_nothing(records, graph, tmp_path):
     told = []
     done = replay(records.database, graph, sink="mine", portion=3, done=told.append)
     assert (done.entries, done.place, [one.place for one in told]) == (4, 4, [3, 4])
+    assert done.streams == 2  # the second one's opening and end lie in different portions
     assert done.nodes > 10
     assert done.edges > 10
     assert replay(records.database, graph) == Replayed(0, 0, 0, 0, 4)

@@ -114,6 +114,21 @@ def test_a_judgment_that_cannot_stand_is_refused(records, client, more, problem)
         assert client.get(path, headers=SHOWN).status_code == 400
 
 
+@pytest.mark.parametrize(
+    ("moment", "status"),
+    [
+        ("0001-01-01T00:00:00+14:00", 400),
+        ("9999-12-31T23:59:59-14:00", 400),
+        ("0001-01-01T00:00:00+00:00", 200),
+        ("9999-12-31T23:59:59+14:00", 200),
+    ],
+)
+def test_a_moment_before_the_first_year_or_after_the_last_is_none(records, client, moment, status):
+    record(records)
+    answer = client.get("/api/streams", headers=SHOWN, params={"before": moment})
+    assert answer.status_code == status
+
+
 def test_the_page_loads_nothing_from_elsewhere(client):
     for path, kind in {
         "/": "text/html",

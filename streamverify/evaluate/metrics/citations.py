@@ -95,7 +95,7 @@ def citation_completeness(case: Case, report: Report) -> Measured:  # noqa: ARG0
 
 @metric(needs=_ON_ANSWER)
 def citation_quality(case: Case, report: Report) -> Measured:  # noqa: ARG001 - as above
-    """0.4 existence + 0.3 accuracy + 0.3 grounding."""
+    """0.4 existence + 0.3 accuracy in points, which are steps of each citation's score, + 0.3 grounding."""
     return _given(report, "quality", report.citation_figures.quality)
 
 

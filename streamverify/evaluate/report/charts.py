@@ -86,9 +86,9 @@ def strip(counts: Mapping[str, int], *, told: str) -> str:
         counts: class of a part to its size, 0 or more, in the order in which they are drawn.
         told: the same in words.
     """
-    whole, before, parts = sum(counts.values()), 0, []
+    whole, before, parts = sum(max(count, 0) for count in counts.values()), 0, []
     for name, count in counts.items():
-        if count:
+        if count > 0:  # a damaged journal may say less, which is no part
             x, width = _percent(before / whole), _percent(count / whole)
             parts.append(f'<rect class="{escape(name)}" x="{x}" width="{width}" height="6"/>')
             before += count

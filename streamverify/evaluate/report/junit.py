@@ -30,7 +30,7 @@ _KINDS: dict[State, str] = {"error": "error", "failed": "failed", "unclear": "no
 class _Test:
     place: str
     name: str
-    problem: Literal["", "failure", "error"] = ""
+    problem: Literal["", "failure", "error", "skipped"] = ""
     kind: str = ""
     message: str = ""
     text: str = ""
@@ -50,7 +50,8 @@ def render(run: Run, *, gates: Sequence[GateResult] = (), comparison: Comparison
     ]
     for name, tests in suites.items():
         if tests:
-            told.append(f'<testsuite name="{name}"{_counts([tests])} skipped="0">')
+            skipped = sum(test.problem == "skipped" for test in tests)
+            told.append(f'<testsuite name="{name}"{_counts([tests])} skipped="{skipped}">')
             told += [_written(test) for test in tests]
             told.append("</testsuite>")
     return "\n".join([*told, "</testsuites>"]) + "\n"
@@ -72,7 +73,10 @@ def _differences(view: View) -> Iterator[_Test]:
     if (compared := view.comparison) is None:
         return
     for name, one in compared.differences.items():
-        yield _Test(place, name, "failure", one.status, str(one)) if one.failed else _Test(place, name)
+        if one.idle:
+            yield _Test(place, name, "skipped", one.status, str(one))
+        else:
+            yield _Test(place, name, "failure", one.status, str(one)) if one.failed else _Test(place, name)
     for name, why in compared.owed.items():
         yield _Test(place, name, "failure", "not computed", f"critical, and not compared: {why}")
     if compared.newly_failing:
@@ -111,7 +115,10 @@ def _written(test: _Test) -> str:
     head = f"<testcase classname={_attribute(test.place)} name={_attribute(test.name)}"
     if not test.problem:
         return f"{head}/>"
-    message = f"message={_attribute(test.message)} type={_attribute(test.kind)}"
+    message = f"message={_attribute(test.message)}"
+    if test.problem == "skipped":
+        return f"{head}><skipped {message}/></testcase>"
+    message += f" type={_attribute(test.kind)}"
     return f"{head}><{test.problem} {message}>{escape(_legal(test.text))}</{test.problem}></testcase>"
 
 

@@ -52,7 +52,7 @@ class Replayed:
     entries: int
     """Read from the chain, from where the last replay had ended."""
     streams: int
-    """Written, or written again because something was added; one counts once for each transaction."""
+    """Written, or written again because something was added; each counts once."""
     nodes: int
     """Merged: those that were there count too."""
     edges: int
@@ -83,6 +83,7 @@ def replay(
     """
     place = _place(database, graph)
     told = Replayed(0, 0, 0, 0, place)
+    seen = set[bytes]()
     while True:
         with database.reading() as connection:
             entries = schema.entries
@@ -100,9 +101,11 @@ def replay(
             transaction.run(_KEEP, {"number": last["number"], "hash": last["hash"], "version": _VERSION})
         place = last["number"]
         _tell(database, sink, place)
+        # Opening, end and judgments of a stream may lie in different portions.
+        seen.update(stream.bytes for stream in streams)
         told = Replayed(
             told.entries + len(read),
-            told.streams + len(streams),
+            len(seen),
             told.nodes + sum(map(len, found.nodes.values())),
             told.edges + sum(map(len, found.edges.values())),
             place,
