@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from streamverify import Passage
 from streamverify.demo import case_ids, load_case, tokens
+from streamverify.text.calendar import DAYS, MONTHS
 
 _FIGURE = re.compile(r"\d+")
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,}")
@@ -22,10 +23,7 @@ _ONSETS, _NUCLEI, _CODAS = (
     "aeiou",
     "l m n r s t nd rk".split(),
 )
-_KEPT = frozenset(
-    "January February March April May June July August September October November December "
-    "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
-)
+_KEPT = frozenset(name.capitalize() for name in (*MONTHS, *DAYS))
 WRONG = 6
 """Of the sentences with a figure one in so many has another than its passage."""
 

@@ -14,13 +14,14 @@ from streamverify.checks.feasts import FEASTS
 from streamverify.checks.index import SourceView
 from streamverify.checks.lands import ALSO_WORDS, LAND_CODES, LAND_NAMES, WORDY_CODES
 from streamverify.checks.short_forms import SHORT_FORMS
-from streamverify.text.words import fold, listed, split_words, strip_possessive
+from streamverify.text.calendar import MONTHS
+from streamverify.text.words import fold, split_words, strip_possessive
 
 _PHRASES = sorted({*FEASTS, *(name for name in (*LAND_NAMES, *SHORT_FORMS) if " " in name)})
 _AND = re.compile(r"(?<![\w&])([A-Z])&([A-Z])(?![A-Z&])")
 """R&D, and T&Cs."""
 _WRITTEN_AND = re.compile(r"(?<!\w)([A-Z])\w++ (?:and|&) ([A-Z])\w++$")
-_MONTHS = listed("jan feb mar apr may jun jul aug sep oct nov dec")
+_MONTHS = [month[:3] for month in MONTHS]
 _TO = r"(?:st|nd|rd|th)?\s?(?:[-–—/&]|to|and|until)\s?"
 _DAYS = re.compile(
     rf"(?<!\w)(?:(?P<one>\d\d?){_TO}(?P<other>\d\d?)(?:st|nd|rd|th)? (?:of )?(?P<month>{'|'.join(_MONTHS)})"

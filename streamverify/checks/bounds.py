@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from streamverify.checks.number_words import CARDINALS
+from streamverify.text.calendar import MONTHS
 from streamverify.text.words import listed, stems_of, tokens
 
 _UP = frozenset(
@@ -38,10 +39,8 @@ _PASSED_OVER = frozenset(
     """)
 )
 """Words between a bound and its figure."""
+_MONTHS = frozenset(MONTHS)
 _NEGATIONS = frozenset(listed("no not never cannot nor"))
-_MONTHS = frozenset(
-    listed("january february march april may june july august september october november december")
-)
 _BRIDGE = 4
 """Words between a bound and its figure at most."""
 _BEHIND = 3

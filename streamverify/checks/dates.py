@@ -25,18 +25,17 @@ from streamverify.checks.number_words import spelled
 from streamverify.checks.units import UNITS
 from streamverify.checks.weekdays import SHORT, stands_for_a_day, weekday
 from streamverify.checks.zones import zone_behind
+from streamverify.text.calendar import MONTHS, SHORT_MONTHS
 from streamverify.text.words import STOP_WORDS, listed
 
 __all__ = ["Date", "DateKind", "DatePool", "dates", "same", "spans"]
 
 
-_MONTHS = (
-    ("january", "jan"), ("february", "feb"), ("march", "mar"), ("april", "apr"), ("may", "may"), (
-        "june", "jun"),
-    ("july", "jul"), ("august", "aug"), ("september", "sept", "sep"), ("october", "oct"), ("november", "nov"),
-    ("december", "dec"),
-)  # fmt: skip
-_MONTH_OF = {name: number for number, names in enumerate(_MONTHS, start=1) for name in names}
+_MONTH_OF = {
+    name: number
+    for number, month in enumerate(MONTHS, start=1)
+    for name in (month, *(short for short in SHORT_MONTHS if month.startswith(short)))
+}
 _QUARTERS = {
     "first": 1, "second": 2, "third": 3, "fourth": 4, "final": 4, "last": 4,
     "1st": 1, "2nd": 2, "3rd": 3, "4th": 4,

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from streamverify.checks.number_words import CARDINALS
+from streamverify.text.calendar import DAYS, MONTHS
 from streamverify.text.words import STOP_WORDS, WORD, fold, listed, stems_of, without_possessives
 
 SUBJECT = 0.75
@@ -49,11 +50,10 @@ _PLACING = frozenset(listed("after before over under until during above below ou
 _QUANTIFIERS = frozenset(
     listed("""
     none all both half every each any some most other others another elsewhere
-    first second third fourth fifth last next
-    monday tuesday wednesday thursday friday saturday sunday weekdays weekends
-    january february march april june july august september october november december
+    first second third fourth fifth last next weekdays weekends
     """)
-)
+) | {*DAYS, *MONTHS} - {"may"}
+"""Not the month whose name is mostly a verb."""
 _TURNING = re.compile(
     r"(?:unable|refus\w*|fail\w*|lack\w*|exempt\w*|free|prevent\w*|from|too|without|only|except\w*|instead"
     r"|rather|mistake|mere\w*|hardly|rarely|no|none|nothing|nobody|would|yet|default|far|un\w{5,})"

@@ -17,7 +17,7 @@ from streamverify.checks.namesakes import TITLES
 from streamverify.checks.negation import Statement
 from streamverify.checks.number_words import CARDINALS, ORDINALS
 from streamverify.checks.numerals import values_of
-from streamverify.checks.weekdays import DAYS
+from streamverify.text.calendar import DAYS, MONTHS
 from streamverify.text.words import STOP_WORDS, WORD, fold, listed, stem, strip_possessive
 from streamverify.types import Span
 
@@ -41,7 +41,6 @@ _NUMERAL = re.compile(
     r"\d{1,3}(?:(?P<mark>[.,'’])\d{3})(?:(?P=mark)\d{3}){0,6}(?:[.,]\d{1,20})?|\d+(?:[.,]\d+)?"
 )
 """One number; a time, a date and a run of several are left as they stand."""
-_MONTHS = listed("january february march april may june july august september october november december")
 _UNITS = listed("""
     minute hour day week month year metre centimetre millimetre kilometre mile gram kilogram tonne litre
     millilitre
@@ -238,7 +237,7 @@ def _token(match: re.Match[str], *, first: bool) -> _Token:
     if text[0].isdecimal() and text[-1].isdecimal():
         kind, value = "number", _plain(text)
     elif not kind and text[0].isupper():
-        if word in _MONTHS:
+        if word in MONTHS:
             kind, value = "month", word
         elif not first and len(text) >= _SHORTEST:
             kind, value = "name", root

@@ -17,6 +17,7 @@ from streamverify.checks.namesakes import namesake
 from streamverify.checks.roman import forms, number_of
 from streamverify.checks.source_text import BEGINNING
 from streamverify.checks.units import UNITS, unit_named
+from streamverify.text.calendar import DAYS, MONTHS, SHORT_DAYS, SHORT_MONTHS
 from streamverify.text.sentence_ends import opens_sentence
 from streamverify.text.words import STOP_WORDS, fold, listed, stem, strip_possessive
 
@@ -78,18 +79,14 @@ _LEGAL_FORMS = frozenset(
 """What a firm is by law: sources leave it out or write it otherwise."""
 _COMMON = frozenset(
     listed("""
-    i january february march april may june july august september october november december jan feb mar apr
-    jun
-    jul aug sept sep oct nov dec monday tuesday wednesday thursday friday saturday sunday mr mrs ms dr prof
-    sir
+    i mr mrs ms dr prof sir
     yes no ok e.g i.e etc vs am pm a.m p.m north south east west northern southern eastern western english
     internet earth moon sun god bible state states government act law section chapter article figure table
-    mon tue tues wed thu thur thurs fri sat sun mondays tuesdays wednesdays thursdays fridays saturdays
-    sundays source document passage result doc
+    source document passage result doc
     fyi asap tl dr tl;dr nb n.b ps p.s q&a faq faqs aka tba tbc tbd btw imo imho iirc afaik rsvp diy
     fy utc gmt
     """)
-)
+) | {*DAYS, *(f"{day}s" for day in DAYS), *SHORT_DAYS, *MONTHS, *SHORT_MONTHS}
 """Capitalised by rule, or so common that their absence from a source says nothing."""
 
 

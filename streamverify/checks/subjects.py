@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 
+from streamverify.text.calendar import DAYS, MONTHS, SHORT_MONTHS
 from streamverify.text.sentence_ends import SENTENCE_END
 from streamverify.text.words import content_stems, fold, listed, stems_of
 
@@ -28,9 +29,11 @@ _VERB = re.compile(
 _CAPITALISED = re.compile(r"(?<=[\w,;:/(-] )[A-Z][\w'’.-]*\w|(?<=[A-Za-z]-)[A-Z]\w+")
 _OF_VERSIONS = frozenset(
     stems_of(
-        listed("""
-    january february march april may june july august september october november december jan feb mar apr jun
-    jul aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday
+        [
+            *DAYS,
+            *MONTHS,
+            *SHORT_MONTHS,
+            *listed("""
     version edition revision revised updated update old older new newer current former previous earlier later
     latest draft final approved archived archive superseded withdrawn deprecated outdated obsolete valid
     effective amended issue release expired repealed replaced replaces replace replacing supersedes force
@@ -38,7 +41,8 @@ _OF_VERSIONS = frozenset(
     notice memo bulletin text sheet faq overview summary notes copy last year quarter spring summer autumn
     winter euro euros dollar dollars pound pounds eur usd gbp cent cents percent day days week weeks month
     months hour hours minute minutes
-    """)
+    """),
+        ]
     )
 )
 """What tells a version, a date or an amount, and no thing that is spoken of."""

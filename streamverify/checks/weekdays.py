@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from streamverify.checks.date import Date, DateKind
+from streamverify.text.calendar import DAYS
 
-DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 SHORT = r"Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun"
 """Short forms, as they are written; some are words of other meanings, see `stands_for_a_day`."""
 

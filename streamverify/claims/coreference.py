@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from streamverify.text.calendar import DAYS, MONTHS
 from streamverify.text.words import listed
 
 _AUXILIARY = (
@@ -105,14 +106,11 @@ _NO_PHRASE = frozenset(
     listed("""
     on in at by for with from to of under over after before since until where when why yes no not seen
     given note keep
-    please also so if as than like unlike about between during without within per via january february
-    march april may
-    june july august september october november december monday tuesday wednesday thursday friday saturday
-    sunday
+    please also so if as than like unlike about between during without within per via
     register use add remove open close click press wait make fill take call check sign let let's otherwise
     don't do
     """)
-)
+) | {*DAYS, *MONTHS}
 _INNER = frozenset({"their", "its", "his", "them", "it", "you", "into", "they", "we"})
 _LONGEST = 9
 """Words of the longest phrase taken as a subject."""

@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 
 from streamverify.claims.phrases import AUTHORITY
 from streamverify.claims.silence import TEXTS
+from streamverify.text.calendar import DAYS, MONTHS
 
 FUNCTION = frozenset(
     """
@@ -64,9 +65,9 @@ _CLASSES: Mapping[str, frozenset[str]] = {
             wishing cheers regards sincerely apologies apologise apologize pardon appreciate understand
             understood noted agreed fair point mistake bad error oops great good nice lovely wonderful
             """,
-        "time": """
-            monday tuesday wednesday thursday friday saturday sunday january february march april june
-            july august september october november december day days week weeks month months year years
+        "time": f"""
+            {" ".join(DAYS)} {" ".join(month for month in MONTHS if month != "may")}
+            day days week weeks month months year years
             hour hours minute minutes second seconds noon midnight daily weekly monthly yearly annually
             century
             """,

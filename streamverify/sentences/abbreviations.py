@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import sentencex
 
 from streamverify.sentences.lookahead import Construct
+from streamverify.text.calendar import DAYS, MONTHS, SHORT_DAYS, SHORT_MONTHS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +43,7 @@ _NUMBERED = _words(
 )
 _TITLES = _words("Dr Prof")
 _DEGREES = _words("h.c ing iur jur med nat phil pol rer techn theol vet")
-_DAYS = _words("Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun")
+_DAYS = {day.capitalize() for day in SHORT_DAYS}
 # English words and units that sentencex also lists as abbreviations (Maine, Illinois, Idaho).
 _COMMON = _words(
     "arc ark art con dec del fed ill id ken la mar may me med miss mm mph ok ore que re rep res sens"
@@ -63,11 +64,10 @@ _LETTERED = _words("App Appx Art Bd Ch Chap Ex Pt Sec Sect Tab Vol Vols")
 _NUMERAL = re.compile(r"[A-Z]|[IVXLC]+")
 # What these close may be a sentence; a day, a month or a place's time tells that they only close a time.
 _CLOSING = _words("a.m p.m etc")
-_CARRIED_ON = _words(
-    "Monday Tuesday Wednesday Thursday Friday Saturday Sunday Mondays Tuesdays Wednesdays Thursdays Fridays"
-    " Saturdays Sundays Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun January February March April May June"
-    " July August September October November December Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec"
-    " Eastern Pacific Central Mountain Atlantic Alaska Hawaii Greenwich Zulu Standard Daylight Local Today"
+_CARRIED_ON = {
+    name.capitalize() for name in (*DAYS, *(f"{day}s" for day in DAYS), *SHORT_DAYS, *MONTHS, *SHORT_MONTHS)
+} | _words(
+    "Eastern Pacific Central Mountain Atlantic Alaska Hawaii Greenwich Zulu Standard Daylight Local Today"
     " Tonight Tomorrow Yesterday"
 )
 _OF_DAY = _words("a.m p.m")
