@@ -33,6 +33,12 @@ _INIT_LOCK = 7_239_114_001
 """Key of the lock under which PostgreSQL sets up a schema; any number nobody else uses."""
 
 
+_File = tuple[str, int, int]
+"""A file's path, its device, and its number there: of another file at the same place these are others."""
+_FILE = "streamverify_file"
+"""Under this name a connection of SQLite keeps its `_File`."""
+
+
 class Database:
     """One database of records. Threads and forked children may share it."""
 
@@ -71,12 +77,18 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
-        """A transaction; on SQLite the only writer, from its first statement on."""
+        """A transaction; on SQLite the only writer, from its first statement on.
+
+        Raises:
+            OperationalError: SQLAlchemy's; also where SQLite's file is no longer at its place, and what is
+                committed would be gone with the process. Operator.
+        """
         with (
             self._engines.here.connect().execution_options(**{_WRITES: True}) as connection,
             connection.begin(),
         ):
             yield connection
+            _refuse_another(connection.info.get(_FILE))
 
     @property
     def exists(self) -> bool:
@@ -168,8 +180,17 @@ class Database:
             return sa.create_engine(self.url, pool_pre_ping=True, connect_args={"connect_timeout": 5})
         engine = sa.create_engine(self.url)
         busy = self._busy_ms
+        known: _File | None = None  # of the first connection
 
-        def connected(connection: Any, _record: object) -> None:
+        def connects(*_of_the_driver: object) -> None:
+            _refuse_another(known)  # SQLite would set an empty one up
+
+        def disposed(_engine: sa.Engine) -> None:
+            nonlocal known
+            known = None
+
+        def connected(connection: Any, record: Any) -> None:
+            nonlocal known
             connection.isolation_level = None  # SQLAlchemy's transactions, not the driver's
             for setting in (
                 f"busy_timeout={busy}",
@@ -178,12 +199,17 @@ class Database:
                 "foreign_keys=on",
             ):
                 connection.execute(f"PRAGMA {setting}")
+            _, _, path = connection.execute("PRAGMA database_list").fetchone()  # whole, whatever the folder
+            record.info[_FILE] = found = _file(path)
+            known = known or found
 
         def began(connection: sa.Connection) -> None:
             # A writer that began as a reader could lose to another one and not be able to wait for it.
             writes = connection.get_execution_options().get(_WRITES, False)
             connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
+        sa.event.listen(engine, "do_connect", connects)
+        sa.event.listen(engine, "engine_disposed", disposed)
         sa.event.listen(engine, "connect", connected)
         sa.event.listen(engine, "begin", began)
         return engine
@@ -192,8 +218,10 @@ class Database:
 def _url(given: str | Path) -> sa.URL:
     if not encodable(str(given)):
         raise UsageError(f"the records' name {str(given)!a} is not valid UTF-8")
+    if not str(given).strip():
+        raise UsageError("the records' name is empty: name a file, or a database's URL")
     if isinstance(given, Path) or "://" not in given:
-        return sa.URL.create("sqlite", database=str(given))
+        return _of_a_file(sa.URL.create("sqlite", database=str(given)))
     try:
         url = sa.engine.make_url(given)
     except (sa.exc.ArgumentError, ValueError):  # ValueError: of a port that is no number
@@ -202,14 +230,39 @@ def _url(given: str | Path) -> sa.URL:
         ) from None
     match url.get_backend_name():
         case "sqlite":
-            if not url.database or url.database == ":memory:":
-                raise UsageError("records in memory are no records: name a file")
-            return url
+            return _of_a_file(url)
         case "postgresql":
             require("psycopg", extra="postgres", feature="records in PostgreSQL")
             return url.set(drivername="postgresql+psycopg")
         case other:
             raise UsageError(f"records are kept in SQLite or PostgreSQL, not in {other}")
+
+
+def _refuse_another(file: _File | None) -> None:
+    if file is not None and file != _file(file[0]):
+        gone = FileNotFoundError("the file was deleted or replaced; restart to set up another one")
+        raise sa.exc.OperationalError("", {}, gone)
+
+
+def _file(path: str) -> _File | None:
+    """The file that is there now; None where there is none."""
+    try:
+        found = os.stat(path)  # noqa: PTH116 - like `Database.exists`
+    except OSError:
+        return None
+    return path, found.st_dev, found.st_ino
+
+
+def _of_a_file(url: sa.URL) -> sa.URL:
+    """The URL of SQLite.
+
+    Raises:
+        UsageError: SQLite would keep the database in memory, each connection one of its own. Caller.
+    """
+    name = (url.database or "").removeprefix("file:")
+    if name in ("", ":memory:") or url.query.get("mode") == "memory":
+        raise UsageError("records in memory are no records: name a file")
+    return url
 
 
 def _revision(connection: sa.Connection) -> str | None:

@@ -3,14 +3,17 @@
 Before: `observe.py` calls it in a thread of its own. After: `writer.py`.
 
 What cannot be written is tried again until it can, and for `patience` seconds at most; meanwhile the
-observer's queue fills and then drops. Only what a transaction has committed counts as stored.
+observer's queue fills and then drops. Only what a transaction has committed counts as stored. An end whose
+opening was given up is given up with it: nothing could say whose it is.
 """
 
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
+import uuid
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -48,6 +51,10 @@ BATCH = 100
 """Openings and conclusions in one transaction; fewer where nothing more waits."""
 OPEN = 100_000
 """Streams that may be open at once; beyond it the oldest is taken for lost."""
+_TELL_EVERY = 60.0
+"""Seconds until the log hears of the same trouble again."""
+_TROUBLES = 20
+"""Different ones that are told apart."""
 _FIRST_WAIT, _LONGEST_WAIT = 0.1, 1.0
 """Seconds between two attempts; short enough that a database that is back is seen while a verifier closes."""
 
@@ -118,6 +125,9 @@ class Records(Observer):
         self._writes = threading.RLock()
         """Held while a batch is written: a closing waits for it, so that what is counted is all."""
         self._stored = self._dropped = self._in_hand = 0
+        self._lost: OrderedDict[uuid.UUID, str] = OrderedDict()
+        """Streams whose opening was given up, and why; only while writing, as the next."""
+        self._troubles = _Troubles(self.database.name)
         self._live = LiveBoard(self.database) if live else None
         self.database.open()
 
@@ -174,6 +184,8 @@ class Records(Observer):
         if self._live is not None:
             self._live.close()
         self.flush()  # and waits for whoever writes now
+        with self._writes:
+            self._troubles.tell_the_rest()
         with self._lock:
             self._dropped += len(self._streams)
             self._streams.clear()
@@ -213,6 +225,9 @@ class Records(Observer):
             self.flush()
 
     def _write(self, batch: list[Written]) -> None:
+        batch = self._with_openings(batch)
+        if not batch:
+            return
         until, wait, retried = time.monotonic() + self._patience, _FIRST_WAIT, False
         while True:
             try:
@@ -223,7 +238,7 @@ class Records(Observer):
                     self._give_up(batch, error)
                     return
                 if not retried:
-                    _LOG.warning("%s cannot be written, trying again: %s", self.database.name, _cause(error))
+                    self._troubles.delays(_cause(error))
                 self._closing.wait(wait)
                 wait, retried = min(2 * wait, _LONGEST_WAIT), True
             except (
@@ -239,6 +254,7 @@ class Records(Observer):
                 with self._lock:
                     self._stored += len(batch)
                     self._in_hand -= len(batch)
+                self._troubles.tell_the_rest(older=_TELL_EVERY)
                 return
 
     def _attempt(self, batch: Sequence[Written], *, retried: bool) -> None:
@@ -250,11 +266,81 @@ class Records(Observer):
             if left:
                 writer.write(connection, left, self._clock())
 
+    def _with_openings(self, batch: list[Written]) -> list[Written]:
+        """The batch without the ends of streams whose opening was given up; these are given up too."""
+        kept = []
+        for written in batch:
+            if written.kind == "conclusion" and (why := self._lost.pop(written.subject, None)) is not None:
+                self._drop([written], why)
+            else:
+                kept.append(written)
+        return kept
+
     def _give_up(self, batch: Sequence[Written], error: sa.exc.SQLAlchemyError) -> None:
+        why = _cause(error)
+        own = {written.subject for written in batch if written.kind == "conclusion"}
+        for written in batch:
+            if written.kind == "opening" and written.subject not in own:
+                self._lost[written.subject] = why
+        while len(self._lost) > OPEN:
+            self._lost.popitem(last=False)
+        self._drop(batch, why)
+
+    def _drop(self, batch: Sequence[Written], why: str) -> None:
         with self._lock:
             self._dropped += len(batch)
             self._in_hand -= len(batch)
-        _LOG.error("%s: %d records were not stored: %s", self.database.name, len(batch), _cause(error))
+        self._troubles.costs(why, len(batch))
+
+
+@dataclass(slots=True)
+class _Trouble:
+    delayed: float = -math.inf
+    """When it was last told that it keeps records waiting; seconds of the monotonic clock."""
+    told: float = -math.inf
+    """When it was last told how many records it cost."""
+    untold: int = 0
+    """Records it has cost since then."""
+
+
+class _Troubles:
+    """What keeps records from being written, as the log has it: each once in a while, with what it cost."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._found: OrderedDict[str, _Trouble] = OrderedDict()
+
+    def delays(self, why: str) -> None:
+        """It is tried again."""
+        trouble, now = self._of(why), time.monotonic()
+        if now - trouble.delayed >= _TELL_EVERY:
+            trouble.delayed = now
+            _LOG.warning("%s cannot be written, trying again: %s", self._name, why)
+
+    def costs(self, why: str, count: int) -> None:
+        """So many records were given up."""
+        trouble = self._of(why)
+        trouble.untold += count
+        if time.monotonic() - trouble.told >= _TELL_EVERY:
+            self._tell(why, trouble)
+
+    def tell_the_rest(self, older: float = 0.0) -> None:
+        """What was counted and not told yet, of what was last told so many seconds ago."""
+        for why, trouble in self._found.items():
+            if time.monotonic() - trouble.told >= older:
+                self._tell(why, trouble)
+
+    def _of(self, why: str) -> _Trouble:
+        trouble = self._found.setdefault(why, _Trouble())
+        self._found.move_to_end(why)
+        if len(self._found) > _TROUBLES:
+            self._tell(*self._found.popitem(last=False))
+        return trouble
+
+    def _tell(self, why: str, trouble: _Trouble) -> None:
+        if trouble.untold:
+            _LOG.error("%s: %d records were not stored: %s", self._name, trouble.untold, why)
+            trouble.told, trouble.untold = time.monotonic(), 0
 
 
 def _held(rule: Rule, answer: Answer) -> Outcome:

@@ -184,8 +184,13 @@ class _Server:
         async def work(writer: ResponseWriter, _answering: Answering) -> None:
             assert self._upstream is not None
             with traced(self._settings.observers, request.headers) as headers:
-                async with self._upstream.ask(request.method, path, headers, body) as found:
-                    await pass_through(writer, found)
+                try:
+                    async with self._upstream.ask(
+                        request.method, path, headers, body, query=_query(request)
+                    ) as found:
+                        await pass_through(writer, found)
+                except Exception as error:  # noqa: BLE001 - as in `_proxy`
+                    await fail(writer, error)
 
         return self._answered(work)
 
@@ -209,7 +214,7 @@ class _Server:
                 _LOG.warning("a request came without passages: nothing in its answer can be verified")
                 writer.warn("no_passages")
             with traced(self._settings.observers, request.headers) as headers:
-                exchange = ProxyExchange(self.verifier, upstream, headers, asked, answering)
+                exchange = ProxyExchange(self.verifier, upstream, headers, _query(request), asked, answering)
                 try:
                     await work(exchange, writer)
                 except Exception as error:  # noqa: BLE001 - whatever it was, the client is told
@@ -237,6 +242,11 @@ class _Written(Response):
             await answer(
                 receive, send, lambda writer: self._work(writer, answering), answering, self._seconds
             )
+
+
+def _query(request: Request) -> bytes:
+    found: bytes = request.scope["query_string"]
+    return found
 
 
 async def _refused(_request: Request, error: Exception) -> Response:

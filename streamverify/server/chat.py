@@ -58,7 +58,7 @@ async def relay_chat(exchange: ProxyExchange, writer: ResponseWriter) -> None:
     choices = 1 if asked.body.get("n") is None else whole_number(asked.body["n"], below=MOST_CHOICES + 1)
     if not choices:
         raise bad_request(f"n must be a whole number from 1 to {MOST_CHOICES}", "invalid_n")
-    async with exchange.upstream.ask("POST", PATH, exchange.headers, asked.payload) as answer:
+    async with exchange.ask(PATH) as answer:
         if not answer.ok:
             await pass_on(writer, answer)
         elif asked.stream:
@@ -185,7 +185,7 @@ async def _whole(exchange: ProxyExchange, writer: ResponseWriter, body: Chunk, m
         message = choice.get("message")
         if not isinstance(message, dict):
             raise bad_upstream("upstream_shape", "the upstream's answer has a choice without a message")
-        index = choice.get("index") or position
+        index = position if choice.get("index") is None else choice["index"]
         shown: Chunk = {}
         finish = choice.get("finish_reason")
         for field in _TEXTS:

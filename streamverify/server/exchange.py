@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,8 +37,14 @@ class ProxyExchange:
     upstream: Upstream
     headers: Mapping[str, str]
     """Of the client's request."""
+    query: bytes
+    """Of its address."""
     asked: ProxyRequest
     answering: Answering
+
+    def ask(self, path: str) -> AbstractAsyncContextManager[Answer]:
+        """What the upstream answers to it; see `Upstream.ask`."""
+        return self.upstream.ask("POST", path, self.headers, self.asked.payload, query=self.query)
 
     def stream(self, source: Source) -> VerifiedStream:
         """The verified stream of one text, to be opened."""

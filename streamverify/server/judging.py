@@ -13,7 +13,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 from dataclasses import asdict
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -199,7 +199,9 @@ def moment_of(text: str | None) -> datetime | None:
         return None
     try:
         found = datetime.fromisoformat(text)
-    except ValueError:
+        if found.tzinfo is not None:
+            found = found.astimezone(UTC)  # as a database asks it, for which there may be no such year
+    except (ValueError, OverflowError):
         raise bad_request("before must be a moment, as the list tells it") from None
     if found.tzinfo is None:
         raise bad_request("before must say its time zone")

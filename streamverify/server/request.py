@@ -6,12 +6,16 @@ Passages are, in this order: those in the extra field `streamverify`; else block
 `<passage id="…" title="…">…</passage>` in the messages, and the results of tools. A result that is a
 JSON array of objects with `id` and `text` (or an object with such an array under `passages`,
 `documents` or `results`) gives its members, any other is one passage.
+
+Templates and tools number their passages anew each time. An id therefore means what the last turn gave under
+it, and within a turn what its last tool result did; what an earlier result of the same turn gave stays, as
+`m<message>/<id>`, for the answer rests on it too. One retrieval that gives two texts under an id is refused.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, cast
 
@@ -39,6 +43,10 @@ from streamverify.types import Label, Passage
 _OPEN, _CLOSE = "<passage", "</passage>"
 _HEAD = re.compile(r"<passage\b([^<>]{0,2000})>")
 _ATTRIBUTE = re.compile(r"""\b(id|title)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+
+
+_ASKING = frozenset({"user", "system", "developer"})
+"""Roles of whoever asks; where one follows a message of another role, a turn begins."""
 
 
 class PolicyOptions(BaseModel):
@@ -137,7 +145,7 @@ def read_request(data: bytes, policy: Policy, passages: Sequence[Passage] = ()) 
                 named.policy() if isinstance(named, PolicyOptions) else policy_from(cast("PolicyWord", named))
             )
         messages = _messages(body)
-        found = extra.passages if extra.passages is not None else list(_passages(messages))
+        found = extra.passages if extra.passages is not None else _passages(messages)
         known = passages_from(found) or tuple(passages)
         context = context_from(_told(extra.context, body))
     except ValidationError as error:
@@ -175,18 +183,55 @@ def _messages(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return messages
 
 
-def _passages(messages: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+class _Given(NamedTuple):
+    """A passage, and where it came from."""
+
+    passage: dict[str, Any]
+    message: int
+    turn: int
+    result: int
+    """Number of the tool's message; 0 for blocks."""
+
+    @property
+    def id(self) -> str:
+        return str(self.passage["id"])
+
+
+def _passages(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    given = list(_given(messages))
+    last = {one.id: one for one in given}
+    found = []
+    for one in given:
+        final = last[one.id]
+        if (one.turn, one.result) == (final.turn, final.result):
+            found.append(one.passage)
+        elif one.turn == final.turn and one.passage["text"] != final.passage["text"]:
+            found.append({**one.passage, "id": f"m{one.message}/{one.id}"})
+    return found
+
+
+def _given(messages: Sequence[Mapping[str, Any]]) -> Iterator[_Given]:
+    turn, answered = 0, False
     for position, message in enumerate(messages, 1):
-        if message.get("role") == "tool":
-            yield from _result(
-                _text(message.get("content")), str(message.get("tool_call_id") or f"tool-{position}")
-            )
-        elif message.get("type") == "function_call_output":
-            yield from _result(
-                _text(message.get("output")), str(message.get("call_id") or f"tool-{position}")
-            )
-        elif message.get("role") != "assistant":  # a model's own words are no source
-            yield from _blocks(_text(message.get("content")), position)
+        role = message.get("role")
+        if role in _ASKING and answered:
+            turn, answered = turn + 1, False
+        answered = answered or role not in _ASKING
+        result = 0 if role in _ASKING else position
+        for passage in _of_message(message, position):
+            yield _Given(passage, position, turn, result)
+
+
+def _of_message(message: Mapping[str, Any], position: int) -> Iterable[dict[str, Any]]:
+    if message.get("role") == "tool":
+        name = str(message.get("tool_call_id") or f"tool-{position}")
+        return _result(_text(message.get("content")), name)
+    if message.get("type") == "function_call_output":
+        name = str(message.get("call_id") or f"tool-{position}")
+        return _result(_text(message.get("output")), name)
+    if message.get("role") == "assistant":  # a model's own words are no source
+        return ()
+    return _blocks(_text(message.get("content")), position)
 
 
 class _Block(NamedTuple):

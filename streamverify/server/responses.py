@@ -38,7 +38,7 @@ async def relay_responses(exchange: ProxyExchange, writer: ResponseWriter) -> No
         HTTPRefusal: the upstream cannot be reached.
     """
     asked = exchange.asked
-    async with exchange.upstream.ask("POST", PATH, exchange.headers, asked.payload) as answer:
+    async with exchange.ask(PATH) as answer:
         if not answer.ok:
             await pass_on(writer, answer)
         elif asked.stream:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, get_args
+from urllib.parse import urlsplit
 
 from streamverify.calibration import PresetName
 from streamverify.errors import UsageError
@@ -91,11 +92,36 @@ class ServeSettings:
 
     def __post_init__(self) -> None:
         """Refuse addresses and secrets that cannot be used."""
-        if self.upstream is not None and not self.upstream.startswith(("http://", "https://")):
-            raise UsageError(f"the upstream must begin with http:// or https://, not {self.upstream!r}")
+        if self.upstream is not None:
+            _refuse_address(self.upstream)
+        for name, secret in (("upstream's key", self.upstream_key), ("token", self.token)):
+            if secret is not None and secret != secret.strip():
+                raise UsageError(f"the {name} begins or ends with a blank or a line break: take it away")
+        if self.upstream_key is not None and not (
+            self.upstream_key.isascii() and self.upstream_key.isprintable()
+        ):
+            raise UsageError("the upstream's key has a character that no header can carry")
         if self.upstream is None and not self.demo and not self.judging:
             raise UsageError("nothing to serve: name an --upstream, or ask for --demo or --judging")
         if self.on_unverified not in get_args(OnUnverified):
             raise UsageError(f"on_unverified must be 'release' or 'withhold', not {self.on_unverified!r}")
         if self.token is not None and len(self.token) < 16:
             raise UsageError("the token must have 16 characters or more")
+
+
+def _refuse_address(upstream: str) -> None:
+    """Raise a `UsageError` for an address that no request could be sent to."""
+    if not upstream.startswith(("http://", "https://")):
+        raise UsageError(f"the upstream must begin with http:// or https://, not {upstream!r}")
+    try:
+        parts = urlsplit(upstream)
+        problem = "" if parts.hostname and parts.port != 0 else "it names no host and port"
+    except ValueError as error:
+        problem = str(error)
+    else:
+        if any(char.isspace() or not char.isprintable() for char in upstream):
+            problem = "it holds a blank or a line break"
+        elif parts.query or parts.fragment:
+            problem = "leave out what follows its path: a request brings its own query"
+    if problem:
+        raise UsageError(f"the upstream's address cannot be used: {problem}")

@@ -5,10 +5,12 @@ Before: `chat.py` and `responses.py`. After: an OpenAI-compatible server.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing, asynccontextmanager
+import string
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from types import TracebackType
 from typing import Any, Self, cast
+from urllib.parse import quote
 
 import anyio
 
@@ -26,6 +28,9 @@ except ModuleNotFoundError as error:
 
 _FORWARDED = ("openai-organization", "openai-project", *HEADERS)
 """Request headers that mean something to the upstream, besides the key."""
+
+_IN_QUERIES = string.punctuation.replace("#", "")
+"""What stays as the client wrote it, `%` included."""
 
 IN_LOOP = 65_536
 """Longest JSON that is parsed in the event loop, in bytes; longer ones are parsed in a thread."""
@@ -69,15 +74,16 @@ class Answer:
         """The whole body.
 
         Raises:
-            HTTPRefusal: 502, it is longer than the limit.
+            HTTPRefusal: 502, it is longer than the limit; 504, nothing came for too long.
         """
         body = bytearray()
-        async for part in self._response.aiter_bytes():
-            body += part
-            if len(body) > self._limit:
-                raise bad_upstream(
-                    "upstream_too_large", f"the upstream's answer is longer than {self._limit:,} bytes"
-                )
+        with _in_time():
+            async for part in self._response.aiter_bytes():
+                body += part
+                if len(body) > self._limit:
+                    raise bad_upstream(
+                        "upstream_too_large", f"the upstream's answer is longer than {self._limit:,} bytes"
+                    )
         return bytes(body)
 
     async def json(self) -> dict[str, Any]:
@@ -96,21 +102,31 @@ class Answer:
 
         Raises:
             UpstreamError: the upstream told an error.
-            HTTPRefusal: it sent something that is no stream of JSON objects.
+            HTTPRefusal: it sent something that is no stream of JSON objects, or nothing for too long.
         """
         kind = (self.header("content-type") or "").partition(";")[0].strip().lower()
         if kind != "text/event-stream":
             raise bad_upstream("upstream_no_stream", "the upstream was asked for a stream and sent none")
         source = httpx2.EventSource(self._response, max_event_size=self._limit)
         frames = cast("AsyncGenerator[httpx2.ServerSentEvent, None]", source.__aiter__())
-        async with aclosing(frames):
-            async for frame in frames:
-                data = frame.data.strip()
-                if data == "[DONE]":
-                    self.done = True
-                    return
-                if data:
-                    yield _event(await read_json(data))
+        with _in_time():
+            async with aclosing(frames):
+                async for frame in frames:
+                    data = frame.data.strip()
+                    if data == "[DONE]":
+                        self.done = True
+                        return
+                    if data:
+                        yield _event(await read_json(data))
+
+
+@contextmanager
+def _in_time() -> Iterator[None]:
+    try:
+        yield
+    except httpx2.TimeoutException:
+        message = "the upstream did not answer in time"
+        raise HTTPRefusal(504, "upstream_timeout", message, code="upstream_timeout") from None
 
 
 def _event(value: object) -> dict[str, Any]:
@@ -161,7 +177,13 @@ class Upstream:
 
     @asynccontextmanager
     async def ask(
-        self, method: str, path: str, headers: Mapping[str, str], body: bytes | None = None
+        self,
+        method: str,
+        path: str,
+        headers: Mapping[str, str],
+        body: bytes | None = None,
+        *,
+        query: bytes = b"",
     ) -> AsyncGenerator[Answer, None]:
         """The upstream's answer; the connection is given back at the end of the block.
 
@@ -170,6 +192,7 @@ class Upstream:
             path: below the upstream's address, with its slash.
             headers: of the client's request; only what the upstream needs is passed on.
             body: JSON.
+            query: of the client's request, without its question mark.
 
         Raises:
             HTTPRefusal: 502 or 504, the upstream could not be reached. Operator.
@@ -179,12 +202,15 @@ class Upstream:
         authorization = f"Bearer {self._key}" if self._key is not None else headers.get("authorization")
         if authorization is not None:
             sent["authorization"] = authorization
-        request = self._client.build_request(method, self._address + path, headers=sent, content=body)
+        # In a server's eyes the bytes of a header are Latin-1: what the client sent goes on, byte for byte.
+        raw = {name.encode(): value.encode("latin-1") for name, value in sent.items()}
+        address = f"{self._address}{path}"
+        if query:
+            address += f"?{quote(query, safe=_IN_QUERIES)}"
+        request = self._client.build_request(method, address, headers=raw, content=body)
         try:
-            response = await self._client.send(request, stream=True)
-        except httpx2.TimeoutException:
-            message = "the upstream did not answer in time"
-            raise HTTPRefusal(504, "upstream_timeout", message, code="upstream_timeout") from None
+            with _in_time():
+                response = await self._client.send(request, stream=True)
         except httpx2.TransportError as error:
             problem = f"the upstream could not be reached: {type(error).__name__}"
             raise HTTPRefusal(502, "upstream_unreachable", problem, code="upstream_unreachable") from None

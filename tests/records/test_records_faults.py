@@ -13,9 +13,13 @@ import pytest
 import sqlalchemy as sa
 from streams import ANSWER, AUDITOR, PASSAGES, record, scorer
 
-from streamverify import StreamStateError, Verifier
+from streamverify import StreamStateError, UsageError, Verifier
 from streamverify.records import Database, Reader, Records, schema, verify
 from streamverify.records import store as store_module
+
+
+def errors(caplog):
+    return [one.getMessage() for one in caplog.records if one.levelname == "ERROR"]
 
 
 def openings(database):
@@ -45,12 +49,121 @@ def test_a_full_disk_drops_counts_and_goes_on_once_there_is_room(tmp_path, caplo
         assert full.dropped > 0
         assert full.stored + full.dropped == stored + 10
         assert openings(records.database) == full.stored
-        assert "disk is full" in caplog.text
+        assert [line.partition(": ")[2] for line in errors(caplog)] == [
+            "1 records were not stored: OperationalError: database or disk is full"
+        ], "nothing of ends whose opening is not there"
         assert "canteen" not in caplog.text
         limited.clear()
         record(records)
         assert records.statistics == (full.stored + 2, full.dropped, 0)
         assert verify(records.database).problems == ()
+
+
+def test_an_end_is_dropped_with_its_opening_and_equal_troubles_are_told_once_and_counted(tmp_path, caplog):
+    with Records(tmp_path / "records.db", patience=0, live=False) as records:
+        with records.database.writing() as connection:
+            connection.exec_driver_sql(
+                "CREATE TRIGGER full BEFORE INSERT ON streams WHEN NEW.requester <> 'u1' "
+                "BEGIN SELECT raise(ABORT, 'no room'); END"
+            )
+        for number in range(2, 8):
+            record(records, context={"user": f"u{number}"})
+        assert records.statistics == (0, 12, 0)
+        assert len(errors(caplog)) == 1
+        record(records)
+        assert records.statistics == (2, 12, 0)
+        assert not records._lost
+    told = [line.partition("records.db: ")[2] for line in errors(caplog)]
+    why = "records were not stored: IntegrityError: no room"
+    assert told == [f"1 {why}", f"11 {why}"], "the rest at the end"
+
+
+def test_a_trouble_that_lasts_is_told_again_with_what_it_cost_meanwhile(tmp_path, caplog, monkeypatch):
+    monkeypatch.setattr(store_module, "_TELL_EVERY", 0.0)
+    troubles = store_module._Troubles("a.db")
+    for _ in range(3):
+        troubles.delays("no room")
+        troubles.costs("no room", 2)
+    assert errors(caplog) == ["a.db: 2 records were not stored: no room"] * 3
+    monkeypatch.setattr(store_module, "_TELL_EVERY", 60.0)
+    for number in range(100):
+        troubles.costs("no room", 1)
+        troubles.costs(f"trouble {number}", 1)
+    assert len(troubles._found) == store_module._TROUBLES
+    troubles.tell_the_rest()
+    lost = sum(int(line.split()[1]) for line in errors(caplog))
+    assert lost == 6 + 200
+
+
+@pytest.mark.parametrize("how", ["deleted", "replaced"])
+def test_what_would_go_into_a_file_that_is_gone_is_not_called_stored(how, tmp_path, caplog):
+    path = tmp_path / "records.db"
+    with Records(path, patience=0) as records:
+        record(records)
+        for file in tmp_path.iterdir():
+            file.unlink()
+        if how == "replaced":
+            Records(path).close()
+        for _ in range(3):
+            record(records)
+        assert records.statistics == (2, 6, 0)
+        assert len(errors(caplog)) == 1
+        assert "the file was deleted or replaced" in errors(caplog)[0]
+    assert path.exists() == (how == "replaced"), "no empty one is left in its place"
+    with Records(path) as anew:
+        record(anew)
+        assert anew.statistics == (2, 0, 0)
+        assert openings(anew.database) == 2
+
+
+def test_a_file_that_is_moved_away_and_back_loses_nothing(tmp_path):
+    path, aside = tmp_path / "records.db", tmp_path / "aside.db"
+    with Records(path) as records:
+        record(records)
+        path.rename(aside)
+        timer = threading.Timer(0.3, aside.rename, [path])
+        timer.start()
+        record(records)
+        timer.join()
+        assert records.statistics == (4, 0, 0)
+        assert verify(records.database).problems == ()
+
+
+def test_a_file_stays_the_same_when_the_process_goes_to_another_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with Records("records.db", live=False) as records:
+        record(records)
+        (tmp_path / "other").mkdir()
+        monkeypatch.chdir(tmp_path / "other")
+        record(records)
+        assert records.statistics == (4, 0, 0)
+
+
+def test_a_database_that_was_closed_opens_whatever_file_is_there_then(tmp_path):
+    path = tmp_path / "records.db"
+    with Database(path) as database:
+        assert openings(database) == 0
+        database.close()
+        path.unlink()
+        database.open()
+        assert openings(database) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("", "the records' name is empty"),
+        (" ", "the records' name is empty"),
+        (":memory:", "records in memory are no records"),
+        ("sqlite://", "records in memory are no records"),
+        ("sqlite:///:memory:", "records in memory are no records"),
+        ("sqlite:///file::memory:?uri=true", "records in memory are no records"),
+        ("sqlite:///file:a?mode=memory&uri=true", "records in memory are no records"),
+    ],
+)
+def test_a_name_under_which_nothing_would_be_kept_is_refused(name, message):
+    with pytest.raises(UsageError, match=message):
+        Records(name)
 
 
 def test_another_program_that_locks_the_file_for_a_while_loses_nothing(tmp_path):

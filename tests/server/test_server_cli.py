@@ -43,6 +43,8 @@ def test_importing_the_package_and_its_command_loads_no_extra():
         (["--demo", "--host", "0.0.0.0"], "STREAMVERIFY_TOKEN"),
         ([], "nothing to serve"),
         (["--upstream", "api.example.com"], "http://"),
+        (["--upstream", "http://[::1/v1"], "Invalid IPv6 URL"),
+        (["--upstream", "http://127.0.0.1:99999/v1"], "Port out of range"),
         (["--demo", "--policy", "burn"], "no policy"),
         (["--demo", "--policy", "burn"], "'observe', 'flag', 'redact', 'halt'"),
         (["--demo", "--on-unverified", "hide"], "'release' or 'withhold'"),
@@ -56,6 +58,8 @@ def test_importing_the_package_and_its_command_loads_no_extra():
         (["--demo", "--provider", "gpu"], "cpu or cuda or auto, not 'gpu'"),
         (["--demo", "--keep", "hashes"], "--records"),
         (["--demo", "--records", "x.db", "--keep", "all"], "all"),
+        (["--demo", "--port", "0", "--records", ""], "the records' name is empty"),
+        (["--demo", "--port", "0", "--records", ":memory:"], "name a file"),
         (
             ["--demo", "--port", "0", "--records", "/nowhere/x.db"],
             "cannot be opened: unable to open database file",
@@ -68,6 +72,15 @@ def test_a_server_that_cannot_be_is_refused_before_it_listens(arguments, message
     result = CliRunner().invoke(app(), arguments)
     assert isinstance(result.exception, UsageError)
     assert message in str(result.exception)
+
+
+def test_a_key_with_the_line_break_of_its_file_is_refused_in_one_line(monkeypatch):
+    monkeypatch.setenv("STREAMVERIFY_UPSTREAM_KEY", "sk-secret\n")
+    result = CliRunner().invoke(app(), ["--upstream", "http://127.0.0.1:9/v1", "--port", "0"])
+    assert isinstance(result.exception, UsageError)
+    assert str(result.exception).splitlines() == [
+        "the upstream's key begins or ends with a blank or a line break: take it away"
+    ]
 
 
 @pytest.mark.skipif("CUDAExecutionProvider" in onnxruntime.get_available_providers(), reason="CUDA is here")

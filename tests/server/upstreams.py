@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+import anyio
 import httpx2
 from loopback import loopback
 from starlette.applications import Starlette
@@ -31,16 +32,28 @@ class Upstream:
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     asked: list[Any] = field(default_factory=list)
+    queries: list[bytes] = field(default_factory=list)
+    stops: str = ""
+    """`"dies"` or `"falls silent"`, behind the body."""
 
     async def answer(self, request):
         self.asked.append((request.method, request.url.path))
+        self.queries.append(request.scope["query_string"])
+        if self.stops:
+            return StreamingResponse(self._stopping(), self.status, self.headers)
         if self.headers == SSE:
             return StreamingResponse(iter([self.body]), self.status, self.headers)
         return Response(self.body, self.status, self.headers or {"content-type": "application/json"})
 
+    async def _stopping(self):
+        yield self.body
+        if self.stops == "falls silent":
+            await anyio.sleep_forever()
+        raise OSError("the upstream dies")
+
     def say(self, body, status=200, headers=None):
         self.body = body if isinstance(body, bytes) else json.dumps(body).encode()
-        self.status, self.headers = status, headers or {}
+        self.status, self.headers, self.stops = status, headers or {}, ""
 
     def stream(self, events, *, done=True):
         frames = [f"data: {json.dumps(event)}\n\n" for event in events]
