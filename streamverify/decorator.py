@@ -22,8 +22,9 @@ from streamverify.events import Event, TextReleased
 from streamverify.passages import passages_from
 from streamverify.policy import Policy, PolicyLike, policy_from
 from streamverify.stream import VerifiedStream
+from streamverify.streaming.pipe import SecondReaderError
 from streamverify.streaming.portal import PerProcess
-from streamverify.streaming.retrieval import SINK
+from streamverify.streaming.retrieval import SINK, Gathered
 from streamverify.types import Passage, Report
 from streamverify.verifier import Verifier
 
@@ -74,7 +75,7 @@ class VerifiedPieces(AsyncIterator[str]):
 
     def __init__(self, stream: VerifiedStream) -> None:
         self._stream = stream
-        self._open = False
+        self._open = self._closed = False
 
     async def __anext__(self) -> str:
         """The next piece; ends, or raises the source's error, as the undecorated iterator would."""
@@ -93,17 +94,22 @@ class VerifiedPieces(AsyncIterator[str]):
         return self._stream.report
 
     async def aclose(self) -> None:
-        """Stop the function and every check."""
+        """Stop the function and every check; nothing more comes, as from any generator that was closed."""
+        self._closed = True
         await self._stream.aclose()
 
     async def _next(self) -> Event:
+        if self._closed:
+            raise StopAsyncIteration
         if not self._open:
             self._open = True
             await self._stream.__aenter__()
         try:
             return await anext(self._stream)
+        except SecondReaderError:
+            raise
         except BaseException:
-            await self._stream.aclose()
+            await self.aclose()
             raise
 
 
@@ -146,7 +152,7 @@ class VerifiedSyncPieces(Iterator[str]):
         return self._pieces.report
 
     def close(self) -> None:
-        """Stop the function and every check."""
+        """As `VerifiedPieces.aclose`."""
         self._portal.finish(self._pieces.aclose)
 
 
@@ -173,10 +179,16 @@ class _Collector:
     """Takes what `retrieved` tells before there is a stream to tell it to."""
 
     def __init__(self) -> None:
-        self.passages: tuple[Passage, ...] | None = None
+        self._gathered, self._told = Gathered(), False
 
     def add_passages(self, passages: Sequence[Passage]) -> None:
-        self.passages = passages_from([*(self.passages or ()), *passages])
+        self._told = True
+        self._gathered.add(passages)
+
+    @property
+    def passages(self) -> tuple[Passage, ...] | None:
+        """None: nothing was told."""
+        return self._gathered.since(0) if self._told else None
 
 
 def verified(

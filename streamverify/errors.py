@@ -23,12 +23,22 @@ Errors of the source and of user callables are never wrapped: they arrive as the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 
 class StreamVerifyError(Exception):
-    """Base of every error this library raises on purpose."""
+    """Base of every error this library raises on purpose; a copy, or one that was pickled, says the same."""
+
+    def __reduce__(self) -> tuple[Callable[..., StreamVerifyError], tuple[object, ...], dict[str, object]]:
+        """Message and fields, past a subclass's own constructor, which makes the one of the others."""
+        return _restored, (type(self), *self.args), self.__dict__
+
+
+def _restored(kind: type[StreamVerifyError], *args: object) -> StreamVerifyError:
+    error = kind.__new__(kind)
+    error.args = args
+    return error
 
 
 class UsageError(StreamVerifyError, ValueError):

@@ -98,7 +98,7 @@ class VerifiedStream:
         """The next event; stays ended once it has ended.
 
         Raises:
-            StreamStateError: outside of the `async with` block.
+            StreamStateError: outside of the `async with` block, or another task waits for it already.
             Exception: the source's own error, or a ScoringError under `on_failure="raise"`.
         """
         return await anext(self._opened().events)

@@ -106,7 +106,8 @@ class Passage:
     """One source text given by the caller.
 
     Raises:
-        PassageError: the id or the text is not a string, or the id is empty.
+        PassageError: the id, the text or the title is not a string, the id is empty, or the metadata are no
+            mapping.
     """
 
     id: str
@@ -120,6 +121,13 @@ class Passage:
             raise PassageError(f"a passage's id must be a non-empty string, not {self.id!r}")
         if not isinstance(self.text, str):
             raise PassageError(f"passage {self.id!r}: text must be a string, not {type(self.text).__name__}")
+        if self.title is not None and not isinstance(self.title, str):
+            raise PassageError(
+                f"passage {self.id!r}: title must be a string, not {type(self.title).__name__}"
+            )
+        if not isinstance(self.metadata, Mapping):
+            found = type(self.metadata).__name__
+            raise PassageError(f"passage {self.id!r}: metadata must be a mapping, not {found}")
 
 
 class Sentence(Value):

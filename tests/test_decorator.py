@@ -218,6 +218,66 @@ async def test_closing_stops_the_function(verifier):
     assert closed.is_set()
 
 
+@pytest.mark.anyio
+async def test_a_closed_answer_gives_nothing_more_and_never_begins_anew(verifier):
+    begun = []
+
+    @verified(passages="docs", verifier=verifier)
+    async def answer(docs):
+        begun.append(docs)
+        for part in PARTS:
+            yield part
+
+    result = answer(PASSAGES)
+    assert await anext(result) == PARTS[0]
+    while len([thread for thread in threading.enumerate() if "score" in thread.name]) == 0:
+        await anyio.lowlevel.checkpoint()  # more is there by now than was asked for
+    await result.aclose()
+    assert [piece async for piece in result] == []
+    assert [event async for event in result.events()] == []
+    assert result.report.outcome == "failed"
+    unread = answer(PASSAGES)
+    await unread.aclose()
+    assert [piece async for piece in unread] == []
+    assert len(begun) == 1
+
+
+def test_a_closed_generator_gives_nothing_more_without_a_loop(verifier):
+    @verified(passages="docs", verifier=verifier)
+    def answer(docs):
+        yield from PARTS
+
+    result = answer(PASSAGES)
+    assert next(result) == PARTS[0]
+    result.close()
+    assert list(result) == []
+    assert list(result.events()) == []
+
+
+@pytest.mark.anyio
+async def test_a_second_reader_of_an_answer_is_refused_and_the_first_reads_on(verifier):
+    going = anyio.Event()
+
+    @verified(passages="docs", verifier=verifier)
+    async def answer(docs):
+        await going.wait()
+        for part in PARTS:
+            yield part
+
+    result, got = answer(PASSAGES), []
+
+    async def read():
+        got.extend([piece async for piece in result])
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(read)
+        await anyio.wait_all_tasks_blocked()
+        with pytest.raises(StreamStateError, match="one reader at a time"):
+            await anext(result)
+        going.set()
+    assert got == PARTS
+
+
 def test_a_generator_is_iterated_as_before_without_a_loop(verifier):
     variable = contextvars.ContextVar("variable")
     variable.set("caller's")

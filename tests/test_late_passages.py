@@ -8,6 +8,7 @@ import threading
 from collections.abc import AsyncGenerator, AsyncIterable
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from streamverify import (
@@ -23,6 +24,8 @@ from streamverify import (
 )
 from streamverify.adapters.chunks import VerifiedChunks, VerifiedSyncChunks
 from streamverify.adapters.translator import TextDelta
+from streamverify.passages import passages_from
+from streamverify.streaming import retrieval
 from streamverify.testing import ScriptedScorer, collect, stream_of
 
 P1, P2 = Passage("p1", "The tower opened in 1889."), Passage("p2", "It is 330 metres tall.")
@@ -125,7 +128,110 @@ def test_a_synchronous_source_tells_passages_in_its_own_thread():
     with Verifier(scorer, policy=Redact()) as verifier:
         box.append(VerifiedSyncChunks(source(), Texts(), None, verifier=verifier))
         assert "".join(box[0]) == "It opened in 1889. It is 330 metres tall."
-    assert set(scorer.prepared) == {(P1.text,), (P1.text, P2.text)}
+    # The thread is ahead: what it tells before the first is being prepared is prepared with it.
+    assert (P1.text, P2.text) in scorer.prepared
+    assert set(scorer.prepared) <= {(P1.text,), (P1.text, P2.text)}
+
+
+class Held(ScriptedScorer):
+    """Prepares nothing until the test lets go."""
+
+    def __init__(self):
+        super().__init__()
+        self.held, self.begun = threading.Event(), threading.Event()
+
+    def prepare(self, windows, *, abort):
+        self.begun.set()
+        assert self.held.wait(60)
+        return super().prepare(windows, abort=abort)
+
+
+MANY = [Passage(f"d{number}", f"The mill number {number} was built in 1804.") for number in range(60)]
+
+
+@pytest.mark.anyio
+async def test_passages_told_one_by_one_are_prepared_together_and_those_told_again_not_at_all():
+    scorer = Held()
+
+    async def answer() -> AsyncGenerator[str, None]:
+        for passage in MANY:
+            retrieved([passage])
+            await anyio.lowlevel.checkpoint()
+            while not scorer.begun.is_set():
+                await anyio.lowlevel.checkpoint()
+        scorer.held.set()
+        while len(scorer.prepared) < 2:
+            await anyio.lowlevel.checkpoint()
+        for _ in range(9):
+            retrieved(MANY)
+            await anyio.lowlevel.checkpoint()
+        yield "The mill number 5 was built in 1804 [d5]. "
+        retrieved(MANY[:3])
+        yield "The mill number 7 was built in 1804 [d59]. So it is."
+
+    async with Verifier(scorer).stream(answer(), None) as stream:
+        await collect(stream)
+    assert [len(texts) for texts in scorer.prepared] == [1, len(MANY)]
+    assert stream.report.citation_figures.fabricated == 0
+
+
+@pytest.mark.anyio
+async def test_a_sentence_is_judged_against_all_that_was_told_though_the_rest_is_still_prepared():
+    scorer = Held()
+
+    async def answer() -> AsyncGenerator[str, None]:
+        retrieved(MANY[:1])
+        while not scorer.begun.is_set():
+            await anyio.lowlevel.checkpoint()
+        retrieved(MANY[1:2])
+        yield "The mill number 1 was built in 1804 [d1]. "
+        yield "It stands. "
+        scorer.held.set()
+
+    async with Verifier(scorer).stream(answer(), None) as stream:
+        await collect(stream)
+    first, second = stream.report.sentences
+    assert first.citations[0].passages == ("d1",)
+    assert sorted(map(len, scorer.prepared)) == [1, 2]
+    assert second.label is Label.SUPPORTED
+
+
+@pytest.mark.anyio
+async def test_a_stream_knows_what_was_told_before_it_failed():
+    async def answer() -> AsyncGenerator[str, None]:
+        retrieved(MANY[:1])
+        yield "It stands [d0]. Open"
+        retrieved(MANY)
+        yield " to all [d30]"
+        raise LookupError
+
+    async with Verifier(ScriptedScorer()).stream(answer(), None) as stream:
+        with pytest.raises(LookupError):
+            await collect(stream)
+    assert stream.report.citation_figures.fabricated == 0
+
+
+def test_each_telling_costs_what_it_brings(monkeypatch):
+    read = []
+
+    def counted(passages):
+        read.extend(passages)
+        return passages_from(passages)
+
+    monkeypatch.setattr(retrieval, "passages_from", counted)
+    gathered = retrieval.Gathered()
+    for passage in MANY:
+        assert gathered.add([passage])
+        assert not gathered.add(MANY[: len(gathered)])
+    assert read == MANY
+    assert gathered.since(58) == tuple(MANY[58:])
+
+
+def test_an_id_with_another_text_brings_in_nothing():
+    gathered = retrieval.Gathered(MANY)
+    with pytest.raises(PassageError, match="'d7' stands for two"):
+        gathered.add([Passage("new", "x"), Passage("d7", "Another.")])
+    assert gathered.since(0) == tuple(MANY)
 
 
 @pytest.mark.anyio

@@ -29,12 +29,18 @@ class Channel(Generic[T]):
         self.opened = False
         self.ended = False
         self.shown: float = 0
+        """How many characters were decided on; half of one less while more may come at the same place."""
+        self.told = 0
+        """How many characters the releases cover."""
+        self.passing = False
         self.length = 0
         self.answer: list[str] = []
         self.releases: list[TextReleased] = []
         self.early: list[Event] = []
         self.markers: list[Marker] = []
         self.parts: deque[tuple[int, TextDelta[T]]] = deque()
+        self.last: TextDelta[T] | None = None
+        """The last of the parts that were released whole."""
 
     def end(self, failure: Exception | None = None) -> None:
         """No more text comes; again does nothing."""
@@ -49,12 +55,15 @@ class Channel(Generic[T]):
         else:
             self.markers += markers
 
-    def cut(self, event: TextReleased) -> list[tuple[int, T]]:
-        """The released text in chunks, with the place in the answer where each begins."""
+    def cut(self, event: TextReleased) -> list[tuple[float, T]]:
+        """The released text in chunks, with the place in the answer where each begins.
+
+        What a policy writes between two characters, such as a marker, belongs to the one before.
+        """
         parts = [(start, words) for start, words in self.parts if start < event.span.end]
         while self.parts and self.parts[0][0] + len(self.parts[0][1].text) <= event.span.end:
-            self.parts.popleft()
-        pieces: list[tuple[int, TextDelta[T], str]] = []
+            _, self.last = self.parts.popleft()
+        pieces: list[tuple[float, TextDelta[T], str]] = []
         for start, words in parts:
             text = words.text[max(event.span.start - start, 0) : event.span.end - start]
             if pieces and pieces[-1][1].slot == words.slot:
@@ -62,6 +71,13 @@ class Channel(Generic[T]):
                 pieces[-1] = (place, first, before + text)
             else:
                 pieces.append((max(start, event.span.start), words, text))
-        if pieces and "".join(text for _, _, text in pieces) != event.text:
-            pieces = [(event.span.start, pieces[0][1], event.text)]
+        if "".join(text for _, _, text in pieces) != event.text:
+            place = event.span.start - (0.5 if event.span.start == event.span.end else 0)
+            pieces = [(place, self._words(pieces), event.text)]
         return [(place, words.make(text)) for place, words, text in pieces if text and words.make is not None]
+
+    def _words(self, pieces: Sequence[tuple[float, TextDelta[T], str]]) -> TextDelta[T]:
+        """Whose chunk says what was put in place of these pieces, or where there is none of them."""
+        if pieces:
+            return pieces[0][1]
+        return self.last if self.last is not None else self.parts[0][1]

@@ -26,6 +26,7 @@ from streamverify.events import Event
 from streamverify.passages import passages_from
 from streamverify.policy import PolicyLike, policy_from
 from streamverify.stream import VerifiedStream
+from streamverify.streaming.pipe import SecondReaderError
 from streamverify.streaming.sources import close_source
 from streamverify.types import Report
 from streamverify.verifier import Verifier
@@ -98,6 +99,7 @@ class VerifiedChunks(AsyncIterator[T], Generic[T]):
         """The next chunk; stays ended once it has ended.
 
         Raises:
+            StreamStateError: another task waits for it already. Caller.
             Exception: the provider's own error, or a ScoringError under `on_failure="raise"`.
         """
         if self._multiplexer is None:
@@ -106,6 +108,8 @@ class VerifiedChunks(AsyncIterator[T], Generic[T]):
             raise StopAsyncIteration
         try:
             return await anext(self._multiplexer.chunks)
+        except SecondReaderError:
+            raise
         except BaseException:
             await self._multiplexer.stop()
             raise

@@ -25,7 +25,7 @@ import anyio.lowlevel
 from anyio.abc import TaskGroup
 
 from streamverify.adapters.channel import Channel
-from streamverify.adapters.chunk_queue import ChunkQueue, Waiting
+from streamverify.adapters.chunk_queue import ChunkQueue
 from streamverify.adapters.translator import (
     ChannelKey,
     CitationDelta,
@@ -36,16 +36,26 @@ from streamverify.adapters.translator import (
     Translator,
 )
 from streamverify.citations import native
-from streamverify.errors import StreamStateError
+from streamverify.errors import StreamStateError, UsageError
 from streamverify.events import Event, StreamFailed, StreamFinished, StreamHalted, TextReleased
 from streamverify.stream import VerifiedStream
 from streamverify.streaming.fairness import Turns
 from streamverify.streaming.pipe import Pipe
 from streamverify.streaming.sources import CLOSE_SECONDS, close_source, pieces_of
-from streamverify.streaming.task import CAPACITY, OwnedTask, first_error
+from streamverify.streaming.task import (
+    CAPACITY,
+    OwnedTask,
+    cancelled_by_others,
+    first_error,
+    is_ending,
+    telling,
+)
 from streamverify.types import Passage, Report, Span
 
 T = TypeVar("T")
+
+WAITING = 50_000
+"""Chunks that may wait for text before them. To read no further would not end the sentence they wait for."""
 
 
 class ChunkMultiplexer(Generic[T]):
@@ -137,8 +147,11 @@ class ChunkMultiplexer(Generic[T]):
                     if self._halted:
                         self._emit(list(self._translator.halted(self.released)))
                     ended = self._failure
-                except Exception as error:  # noqa: BLE001 - kept: raised to the reader
-                    ended = first_error(error)
+                except BaseException as raised:
+                    error = first_error(raised)
+                    if is_ending(error):
+                        raise
+                    ended = telling(error)  # kept: raised to the reader
         finally:
             self.chunks.end(ended)
 
@@ -172,6 +185,8 @@ class ChunkMultiplexer(Generic[T]):
             await close_source(source, items)
         except Exception as error:  # noqa: BLE001 - the source's own, in closing itself: raised to the reader
             self._failure = self._failure or error
+        except GeneratorExit:
+            self._failure = self._failure or RuntimeError("the source was closed from within")
         finally:
             self._drained.set()
 
@@ -233,13 +248,15 @@ class ChunkMultiplexer(Generic[T]):
             channel.cite(native(move.citations, text="".join(channel.answer), block=block))
 
     def _keep(self, move: PassThrough[T]) -> None:
+        if len(self._queue) >= WAITING:
+            raise UsageError(f"more than {WAITING:,} chunks wait behind a sentence; the source was stopped")
         if move.key is None:
             needs = {key: channel.length for key, channel in self._channels.items()}
+            self._queue.add_barrier(needs, move.make)
         else:
             channel = self._channels.get(move.key)
-            needs = {move.key: channel.length} if channel is not None else {}
-        self._queue.add(Waiting(needs, move.make, barrier=move.key is None))
-        self._advance()
+            self._queue.add(move.key, channel.length if channel is not None else 0, move.make)
+        self._advance(move.key)
 
     def _channel(self, key: ChannelKey) -> Channel[T]:
         channel = self._channels.get(key)
@@ -259,13 +276,14 @@ class ChunkMultiplexer(Generic[T]):
 
     async def _follow(self, channel: Channel[T]) -> None:
         try:
-            async with channel.stream as stream:
-                channel.opened = True
-                if self._passages:
-                    stream.add_passages(self._passages)
-                if channel.markers:
-                    stream.cite(channel.markers)
-                await stream.run_callback(partial(self._tell, channel))
+            with cancelled_by_others():
+                async with channel.stream as stream:
+                    channel.opened = True
+                    if self._passages:
+                        stream.add_passages(self._passages)
+                    if channel.markers:
+                        stream.cite(channel.markers)
+                    await stream.run_callback(partial(self._tell, channel))
         except Exception as error:
             if error is not self._failure:
                 raise
@@ -289,18 +307,39 @@ class ChunkMultiplexer(Generic[T]):
             if self._holds:
                 for place, chunk in channel.cut(event):
                     self._queue.insert(key, place, chunk)
-                channel.shown = event.span.end
+                channel.told = event.span.end
+                channel.shown = event.span.end - 0.5
         elif isinstance(event, StreamHalted):
             self._halted = True
             self._queue.forget(key)
             self._end_reading()
         elif isinstance(event, StreamFinished | StreamFailed):
             channel.shown = math.inf
-        self._advance()
+        if not self._queue:
+            channel.shown = max(channel.shown, channel.told)
+            return
+        self._advance(key if not isinstance(event, StreamHalted) else None)
+        if channel.shown < channel.told and not channel.passing:
+            assert self._group is not None
+            channel.passing = True
+            self._group.start_soon(self._pass, channel)
 
-    def _advance(self) -> None:
-        if self._queue.entries:
-            self._emit(self._queue.ready(lambda key: self._channels[key].shown))
+    async def _pass(self, channel: Channel[T]) -> None:
+        """Let pass what stands behind released text, once all that is told of it at once was told.
+
+        A policy may write a marker behind the last word, which a reason to finish must not overtake.
+        """
+        channel.passing = False
+        channel.shown = max(channel.shown, channel.told)
+        self._advance(channel.key)
+
+    def _advance(self, key: ChannelKey | None) -> None:
+        if self._queue:
+            self._emit(self._queue.ready(self._shown, key))
+
+    def _shown(self, key: ChannelKey) -> float:
+        channel = self._channels.get(key)
+        return channel.shown if channel is not None else 0
 
     def _emit(self, chunks: Iterable[T]) -> None:
         for chunk in chunks:

@@ -12,7 +12,17 @@ from typing import Generic, Self, TypeVar
 
 import anyio
 
+from streamverify.errors import StreamStateError
+
 T = TypeVar("T")
+
+
+class SecondReaderError(StreamStateError):
+    """Somebody waits for the next item already. Apart, because the first reader's stream goes on."""
+
+    def __init__(self) -> None:
+        """Only one of the two would ever be woken."""
+        super().__init__("somebody is reading this stream already; it has one reader at a time")
 
 
 class Pipe(Generic[T]):
@@ -29,7 +39,7 @@ class Pipe(Generic[T]):
         self._news, self._moved = anyio.Event(), anyio.Event()
         self._tell: Callable[[T], object] | None = None
         self._error: Exception | None = None
-        self._ended = self._closed = False
+        self._ended = self._closed = self._awaited = False
 
     @property
     def full(self) -> bool:
@@ -81,13 +91,17 @@ class Pipe(Generic[T]):
         return self
 
     async def __anext__(self) -> T:
-        """The next item; stays ended once it has ended."""
+        """The next item; stays ended once it has ended.
+
+        Raises:
+            SecondReaderError: somebody waits for it already. Caller.
+        """
+        self._refuse_second()
         while not self._items:
             if self._ended:
                 error, self._error = self._error, None
                 raise error or StopAsyncIteration
-            self._news = anyio.Event()
-            await self._news.wait()
+            await self._wait()
         item = self._items.popleft()
         self._moved.set()
         return item
@@ -109,18 +123,30 @@ class Pipe(Generic[T]):
         """Listen until the end, or until `tell` returned False.
 
         Raises:
+            SecondReaderError: somebody reads it already. Caller.
             Exception: what the pipe ended with, or what `tell` raised.
         """
+        self._refuse_second()
         self.add_listener(tell)
         try:
             while self._tell is not None and not self._ended:
-                self._news = anyio.Event()
-                await self._news.wait()
+                await self._wait()
         finally:
             self._tell = None
         if self._error is not None and not self._items:
             error, self._error = self._error, None
             raise error
+
+    def _refuse_second(self) -> None:
+        if self._awaited:
+            raise SecondReaderError
+
+    async def _wait(self) -> None:
+        self._news, self._awaited = anyio.Event(), True
+        try:
+            await self._news.wait()
+        finally:
+            self._awaited = False
 
     def _told(self, item: T) -> bool:
         if self._tell is None:

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
-from threading import Lock
 
 import anyio
 from anyio.abc import TaskGroup
@@ -20,7 +18,6 @@ from streamverify.citations import Marker
 from streamverify.errors import ScoringError, StreamInterruptedError, UsageError
 from streamverify.events import Event, FailureCode, SentenceClosed
 from streamverify.judging.citations import unchecked
-from streamverify.passages import passages_from
 from streamverify.streaming.config import StreamConfig
 from streamverify.streaming.event_loop import cancel_requested
 from streamverify.streaming.fairness import Turns
@@ -28,10 +25,17 @@ from streamverify.streaming.judge import SentenceJudge
 from streamverify.streaming.late_citations import NativeCitations
 from streamverify.streaming.pipe import Pipe
 from streamverify.streaming.preparation import Preparation
-from streamverify.streaming.retrieval import SINK
+from streamverify.streaming.retrieval import SINK, Gathered
 from streamverify.streaming.session import StreamState
 from streamverify.streaming.sources import SLICE, Source, checked, close_source, pieces_of, slices
-from streamverify.streaming.task import CAPACITY, OwnedTask, first_error
+from streamverify.streaming.task import (
+    CAPACITY,
+    OwnedTask,
+    cancelled_by_others,
+    first_error,
+    is_ending,
+    telling,
+)
 from streamverify.types import Citation, Outcome, Passage, Report, Sentence, Timings
 
 PENDING = 32
@@ -62,9 +66,10 @@ class Pump:
         self._waited_ms = 0.0
         self._prepare_ms: float | None = None
         self._pending = self._in_doubt = self._position = 0
-        self._known = config.passages or ()
-        self._telling = Lock()
-        self._incoming: deque[tuple[Passage, ...]] = deque()
+        self._gathered = Gathered(config.passages or ())
+        self._known: tuple[Passage, ...] = self._gathered.since(0)
+        """As far as they were taken in by the loop, which other threads add to."""
+        self._preparing, self._read_all = 0, False
         self._preparation: Preparation | None = None
         self._error: Exception | None = None
         self._code: FailureCode = "closed"
@@ -97,10 +102,8 @@ class Pump:
         Raises:
             PassageError: an id is known already, with another text. Caller.
         """
-        with self._telling:
-            self._known = passages_from([*self._known, *passages])
-            self._incoming.append(self._known)
-        self._task.loop.call_soon(self._absorb_soon)
+        if self._gathered.add(passages):
+            self._task.loop.call_soon(self._absorb_soon)
 
     def cite(self, markers: Sequence[Marker]) -> None:
         """Have these checked with the sentences they stand in; see `VerifiedStream.cite`."""
@@ -117,10 +120,13 @@ class Pump:
                     async with anyio.create_task_group() as self._group:
                         if self._config.passages is not None:
                             self._open()
-                            self._prepare(self._config.passages)
+                            self._prepare()
                         await self._read()
-                except Exception as error:  # noqa: BLE001 - kept: told in StreamFailed, raised to the reader
-                    self._error = first_error(error)
+                except BaseException as raised:
+                    error = first_error(raised)
+                    if is_ending(error):
+                        raise
+                    self._error = telling(error)  # kept: told in StreamFailed, raised to the reader
                     self._code = "check_failed" if isinstance(self._error, ScoringError) else "internal_error"
         finally:
             try:
@@ -141,9 +147,11 @@ class Pump:
             self._code = "usage_error" if isinstance(error, UsageError) else "source_failed"
         finally:
             if pieces is not None:
-                await close_source(self._source, pieces)
+                with cancelled_by_others():
+                    await close_source(self._source, pieces)
         self._open()
         self._publish(self._session.end(self._now()))
+        self._read_all = True
 
     async def _take_all(self, pieces: AsyncIterator[str]) -> None:
         turns = Turns(pieces)
@@ -186,15 +194,17 @@ class Pump:
         self._absorb()
 
     def _absorb(self) -> None:
-        """Begin preparing what `add_passages` brought."""
-        while self._incoming and self._group is not None and not self._task.finished:
-            known = self._incoming.popleft()
-            self._prepare(known)
-            if not self._is_open:
-                continue  # the opening tells of them
-            self._session.retrieved(known)
+        """Take in what `add_passages` brought, and begin preparing it."""
+        if len(self._known) == len(self._gathered) or self._group is None or self._task.finished:
+            return
+        new = self._gathered.since(len(self._known))
+        self._known += new
+        if self._is_open:  # else the opening tells of them
+            self._session.retrieved(new)
             if self._config.observation is not None:
-                self._config.observation.retrieved(known)
+                self._config.observation.retrieved(new)
+        if not self._preparing:  # else all that come meanwhile are prepared as one
+            self._prepare()
 
     def _take(self, text: str) -> None:
         self._absorb()  # passages told before this piece are there, however the callbacks were ordered
@@ -208,7 +218,8 @@ class Pump:
         """Tell `StreamOpened`: at once where the passages are known, else with the first text."""
         if not self._is_open:
             self._is_open = True
-            fingerprint, known = self._fingerprint, self._known
+            fingerprint = self._fingerprint
+            known = self._known = self._gathered.since(0)
             if self._config.observation is not None:
                 self._config.observation.opened(known, fingerprint, self._config.policy.name)
             self._publish(self._session.open(known, fingerprint, self._now()))
@@ -227,6 +238,8 @@ class Pump:
             self._tell(event)
             if isinstance(event, SentenceClosed):
                 self._begin(event.sentence)
+        if self._session.failure is not None:
+            raise telling(self._session.failure)
 
     def _tell(self, event: Event) -> None:
         self.events.put(event)
@@ -234,22 +247,32 @@ class Pump:
             self._config.observation.event(event)
 
     def _begin(self, sentence: Sentence) -> None:
-        if self._preparation is None:
-            self._prepare(())
+        if self._stale:
+            self._prepare()
         assert self._preparation is not None
         assert self._group is not None
         self._pending += 1
         previous = self._session.before(sentence.index, CONTEXT)
         self._group.start_soon(self._settle, sentence, previous, self._preparation)
 
-    def _prepare(self, passages: tuple[Passage, ...]) -> None:
+    @property
+    def _stale(self) -> bool:
+        """Whether passages are known that are not being prepared."""
+        return self._preparation is None or len(self._preparation.passages) < len(self._known)
+
+    def _prepare(self) -> None:
         assert self._group is not None
-        preparation = self._preparation = Preparation(passages, self._config.citations.numbering)
-        self._group.start_soon(self._assemble, preparation)
+        self._preparation = Preparation(self._known, self._config.citations.numbering)
+        self._preparing += 1
+        self._group.start_soon(self._assemble, self._preparation)
 
     async def _assemble(self, preparation: Preparation) -> None:
-        if await self._judge.prepare(preparation):
-            self._prepare_ms = self._now()
+        with cancelled_by_others():
+            if await self._judge.prepare(preparation):
+                self._prepare_ms = self._now()
+        self._preparing -= 1
+        if self._stale and not self._preparing and not self._read_all:
+            self._prepare()
 
     async def _settle(
         self, sentence: Sentence, previous: Sequence[Sentence], preparation: Preparation
@@ -257,19 +280,20 @@ class Pump:
         native_markers = self._native.of(sentence)
         judged = self._judge.settlements(sentence, previous, preparation, native_markers)
         flows, in_doubt = not self._config.policy.holds_text, 0
-        async with aclosing(judged) as settlements:
-            async for settlement in settlements:
-                self._native.told(sentence, len(native_markers))
-                self._publish(self._session.settle(sentence.index, settlement, self._now()))
-                if flows or settlement.asking is None:
-                    # Its reader has a verdict, so it no longer counts as one that keeps the reader waiting.
-                    self._pending -= not in_doubt
-                    self._in_doubt += (settlement.asking is not None) - in_doubt
-                    in_doubt = settlement.asking is not None
-                    self.events.notify()
-                if self._session.halted is not None:
-                    assert self._group is not None
-                    self._group.cancel_scope.cancel()
+        with cancelled_by_others():
+            async with aclosing(judged) as settlements:
+                async for settlement in settlements:
+                    self._native.told(sentence, len(native_markers))
+                    self._publish(self._session.settle(sentence.index, settlement, self._now()))
+                    if flows or settlement.asking is None:
+                        # Its reader has a verdict: it no longer counts as one that keeps the reader waiting.
+                        self._pending -= not in_doubt
+                        self._in_doubt += (settlement.asking is not None) - in_doubt
+                        in_doubt = settlement.asking is not None
+                        self.events.notify()
+                    if self._session.halted is not None:
+                        assert self._group is not None
+                        self._group.cancel_scope.cancel()
 
     async def _recite(self, sentence: Sentence) -> None:
         """Check the citations of a sentence once more, with those that came too late for its verdict."""
@@ -314,6 +338,8 @@ class Pump:
             ending, error, self._code = "failed", "closed before its end", "closed"
         else:
             ending, error = "finished", None
+        if self._preparation is not None and self._stale:  # for citations of what nobody checks any more
+            self._preparation = Preparation(self._known, self._config.citations.numbering)
         self._admit_uncovered()
         total_ms = self._now()
         timings = Timings(
@@ -331,6 +357,8 @@ class Pump:
             unchecked=self._unchecked,
             second_opinions=self._judge.second_opinions,
         )
+        if terminal.report.outcome != ending and self._session.failure is not None:
+            self._error = telling(self._session.failure)
         self.report = terminal.report
         for warning in terminal.report.warnings:
             logging.getLogger("streamverify").warning("%s", warning)

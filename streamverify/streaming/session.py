@@ -23,6 +23,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from streamverify.errors import UsageError
 from streamverify.events import (
     Event,
     FailureCode,
@@ -31,9 +32,6 @@ from streamverify.events import (
     SentenceClosed,
     SentenceJudged,
     SentenceRevised,
-    StreamFailed,
-    StreamFinished,
-    StreamHalted,
     StreamOpened,
     TextReleased,
 )
@@ -41,8 +39,9 @@ from streamverify.policy import UNGROUNDED, Decision, Policy, Redact, Tally, rep
 from streamverify.sentences.segmenter import Segmenter
 from streamverify.showing.quoting import Quoting
 from streamverify.showing.releases import FilteringPolicy, Release, ReleaseFilter, whole
+from streamverify.streaming.ending import final_event
+from streamverify.streaming.entry import Entry
 from streamverify.streaming.placeholders import Placeholders
-from streamverify.streaming.report import report_on
 from streamverify.streaming.settlement import Settlement, not_checked, stands, told
 from streamverify.types import (
     Action,
@@ -56,7 +55,6 @@ from streamverify.types import (
     Sentence,
     Span,
     Timings,
-    Verdict,
     Work,
 )
 
@@ -64,17 +62,6 @@ OnUnverified = Literal["release", "withhold"]
 
 UNCHECKED = "[unchecked statement withheld]"
 """In place of a sentence that could not be checked, under a policy that holds text."""
-
-
-@dataclass(slots=True)
-class _Entry:
-    """A closed sentence on its way: `decision` is set when its verdict was told."""
-
-    sentence: Sentence
-    settlement: Settlement | None = None
-    decision: Decision | None = None
-    citations: tuple[Citation, ...] = ()
-    """Where some came too late for the verdict: all of them."""
 
 
 @dataclass(slots=True)
@@ -90,11 +77,14 @@ class StreamState:
     """What becomes of a held sentence that could not be checked, where the policy would let it go."""
     halted: str | None = None
     """Why the policy stopped the stream; the caller stops the source then."""
+    failure: BaseException | None = None
+    """What segmenter, policy or filter raised, which may be anybody's code: the caller ends the stream, once
+    it has told the events that were returned all the same."""
     _seq: int = 0
     _answer: list[str] = field(default_factory=list)
     _length: int = 0
     _released: list[str] = field(default_factory=list)
-    _entries: list[_Entry] = field(default_factory=list)
+    _entries: list[Entry] = field(default_factory=list)
     _judged: int = 0
     _decided: int = 0
     _shown: int = 0
@@ -155,8 +145,8 @@ class StreamState:
         start, self._length = self._length, self._length + len(text)
         self._answer.append(text)
         if not self.policy.holds_text:
-            events.append(self._release(text, Span(start, self._length), Action.RELEASE, at_ms))
-        return [*events, *self._close(self.segmenter.feed(text), at_ms)]
+            self._release(text, Span(start, self._length), Action.RELEASE, events, at_ms)
+        return [*events, *self._close(lambda: self.segmenter.feed(text), at_ms)]
 
     def closed_at(self, place: int) -> Sentence | None:
         """The closed sentence that a citation at `place` ends or stands in; None while it is still open."""
@@ -179,14 +169,14 @@ class StreamState:
         if self._ended:
             return []
         self._ended = True
-        return self._close(self.segmenter.flush(), at_ms)
+        return self._close(self.segmenter.flush, at_ms)
 
     def settle(self, index: int, settlement: Settlement, at_ms: float) -> list[Event]:
         """Take the outcome for sentence `index`; tells it, and what waited for it, when its turn has come.
 
         Called again where the settlement before it said that somebody is being asked.
         """
-        if self.halted is not None:
+        if self.halted is not None or self.failure is not None:
             return []
         entry = self._entries[index]
         if self._filter is not None:
@@ -208,7 +198,7 @@ class StreamState:
         unchecked: Callable[[Sentence], tuple[Citation, ...]] = lambda _: (),
         second_opinions: tuple[SecondOpinion, ...] = (),
     ) -> tuple[list[Event], FinalEvent]:
-        """The last events: a verdict for whatever has none yet, then the terminal one.
+        """The last events: a verdict for whatever has none yet, then the terminal one, whatever happens.
 
         Args:
             ending: `finished` only when every sentence was settled.
@@ -220,8 +210,40 @@ class StreamState:
             unchecked: the citations of a sentence that was not checked.
             second_opinions: what later scorers did.
         """
-        at_ms = timings.total_ms
-        events = self.end(at_ms) if ending != "finished" else []
+
+        def last(
+            sentences: tuple[JudgedSentence, ...], ending: Outcome, error: str | None, code: FailureCode
+        ) -> FinalEvent:
+            return final_event(
+                ending,
+                sentences,
+                error,
+                code,
+                seq=self._take_seq(),
+                answer="".join(self._answer),
+                released="".join(self._released),
+                timings=timings.model_copy(update={"first_text_ms": self._first_text_ms}),
+                work=work,
+                fingerprint=fingerprint,
+                second_opinions=second_opinions,
+            )
+
+        events = self.end(timings.total_ms) if ending != "finished" else []
+        seq, shown = self._seq, len(self._released)
+        try:
+            rest = self._rest(ending, unchecked, timings.total_ms)
+            sentences = tuple(self._judged_entry(entry) for entry in self._entries)
+            return [*events, *rest], last(sentences, ending, error, code)
+        except Exception as raised:  # noqa: BLE001 - kept: the reader waits for a last event
+            self.failure, self._seq = raised, seq
+            del self._released[shown:]
+            return events, last((), "failed", f"{type(raised).__name__}: {raised}", "internal_error")
+
+    def _rest(
+        self, ending: Outcome, unchecked: Callable[[Sentence], tuple[Citation, ...]], at_ms: float
+    ) -> list[Event]:
+        """What was not told yet, where nobody is asked any more."""
+        events: list[Event] = []
         for index, entry in enumerate(self._entries[self._decided :], self._decided):
             before = entry.settlement
             if before is None:
@@ -237,64 +259,61 @@ class StreamState:
                 self._judged += 1
             elif before is not None and before.asking is not None:
                 events.append(self._revise(before, entry.settlement, at_ms))
-        events.extend(self._flush(at_ms))
-        report = report_on(
-            tuple(self._judged_entry(entry) for entry in self._entries),
-            ending,
-            answer="".join(self._answer),
-            released="".join(self._released),
-            timings=timings.model_copy(update={"first_text_ms": self._first_text_ms}),
-            work=work,
-            fingerprint=fingerprint,
-            error=error,
-            second_opinions=second_opinions,
-        )
-        seq = self._take_seq()
-        if ending == "finished":
-            return events, StreamFinished(seq=seq, at_ms=at_ms, report=report)
-        if ending == "halted":
-            return events, StreamHalted(seq=seq, at_ms=at_ms, report=report)
-        failed = StreamFailed(seq=seq, at_ms=at_ms, report=report, error=error or "unknown", code=code)
-        return events, failed
+        if self.failure is None:
+            self._flush(events, at_ms)
+        return events
 
-    def _close(self, sentences: Sequence[Sentence], at_ms: float) -> list[Event]:
+    def _close(self, closing: Callable[[], Sequence[Sentence]], at_ms: float) -> list[Event]:
         events: list[Event] = []
+        try:
+            sentences = closing()
+        except BaseException as error:  # noqa: BLE001 - kept, see `failure`
+            self.failure = error
+            return events
         for sentence in sentences:
-            self._entries.append(_Entry(sentence))
+            self._entries.append(Entry(sentence))
             events.append(SentenceClosed(seq=self._take_seq(), at_ms=at_ms, sentence=sentence))
-        return [*events, *self._advance(at_ms)] if sentences and self.halted is None else events
+        if sentences and self.halted is None and self.failure is None:
+            events += self._advance(at_ms)
+        return events
 
     def _advance(self, at_ms: float) -> list[Event]:
         """Move the cursors as far as they go."""
-        events = [*self._show(at_ms), *self._hear(at_ms)]
+        events: list[Event] = []
+        try:
+            self._move(events, at_ms)
+        except BaseException as error:  # noqa: BLE001 - kept, see `failure`
+            self.failure = error
+        return events
+
+    def _move(self, events: list[Event], at_ms: float) -> None:
+        self._show(events, at_ms)
+        self._hear(events, at_ms)
         while self.halted is None and self._judged < len(self._entries):
             settlement = self._entries[self._judged].settlement
             if settlement is None or (settlement.asking is not None and self.policy.holds_text):
                 break
             self._judged += 1
             events.append(self._tell(settlement, at_ms))
-            events.extend(self._hear(at_ms))
-        return events
+            self._hear(events, at_ms)
 
-    def _hear(self, at_ms: float) -> list[Event]:
+    def _hear(self, events: list[Event], at_ms: float) -> None:
         """Have the policy decide, in text order, about the sentences whose last word was told."""
-        events: list[Event] = []
         while self._decided < self._judged:
             entry = self._entries[self._decided]
             assert entry.settlement is not None
             if entry.settlement.asking is not None:
                 break
-            self._decided += 1
             entry.decision = self._decide(entry.sentence, entry.settlement)
             if entry.decision.action is Action.HALT:
+                self._decided += 1
                 self.halted = entry.decision.reason
                 break
-            events.extend(self._show(at_ms))
-        return events
+            self._show(events, at_ms)
+            self._decided += 1  # only now: where showing fails, `conclude` has to decide anew
 
-    def _show(self, at_ms: float) -> list[Event]:
+    def _show(self, events: list[Event], at_ms: float) -> None:
         """Release held text whose turn has come."""
-        events: list[Event] = []
         while self.policy.holds_text and self._shown < len(self._entries):
             entry = self._entries[self._shown]
             if not self.policy.holds(entry.sentence):
@@ -306,17 +325,18 @@ class StreamState:
             shown = self._placeholders.merged(entry.sentence, releases)
             if self._filter is not None:
                 shown = self._filter.feed(shown, entry.sentence.text)
-            events.extend(self._release_all(shown, at_ms))
+            self._release_all(shown, events, at_ms)
             self._shown += 1
         if self._ended and self._shown == len(self._entries):
-            events.extend(self._flush(at_ms))
-        return events
+            self._flush(events, at_ms)
 
-    def _flush(self, at_ms: float) -> list[Event]:
-        return [] if self._filter is None else self._release_all(self._filter.flush(), at_ms)
+    def _flush(self, events: list[Event], at_ms: float) -> None:
+        if self._filter is not None:
+            self._release_all(self._filter.flush(), events, at_ms)
 
-    def _release_all(self, releases: Sequence[Release], at_ms: float) -> list[Event]:
-        return [self._release(release.text, release.span, release.action, at_ms) for release in releases]
+    def _release_all(self, releases: Sequence[Release], events: list[Event], at_ms: float) -> None:
+        for release in releases:
+            self._release(release.text, release.span, release.action, events, at_ms)
 
     def _decide(self, sentence: Sentence, settlement: Settlement) -> Decision:
         verdict = settlement.verdict
@@ -326,6 +346,9 @@ class StreamState:
         if settlement.replacement is not None:
             return repaired(sentence, settlement.replacement)
         decision = self.policy.decide(sentence, verdict, tally)
+        if not isinstance(decision, Decision):
+            found = type(decision).__name__
+            raise UsageError(f"the policy {self.policy.name!r} is to give a Decision, and gave {found}")
         unchecked = settlement.withhold or (
             verdict.label is Label.UNVERIFIED and self.on_unverified == "withhold"
         )
@@ -344,17 +367,19 @@ class StreamState:
             seq=self._take_seq(), at_ms=at_ms, scorer=scorer, changed=changed, **told(settlement)
         )
 
-    def _release(self, text: str, span: Span, action: Action, at_ms: float) -> TextReleased:
+    def _release(self, text: str, span: Span, action: Action, events: list[Event], at_ms: float) -> None:
+        told = TextReleased(seq=self._seq, at_ms=at_ms, text=text, span=span, action=action)
+        self._seq += 1
         if self._first_text_ms is None and text:
             self._first_text_ms = at_ms
         self._released.append(text)
         if action is Action.REDACT:
             self._redacted.append(span)
-        return TextReleased(seq=self._take_seq(), at_ms=at_ms, text=text, span=span, action=action)
+        events.append(told)
 
-    def _judged_entry(self, entry: _Entry) -> JudgedSentence:
+    def _judged_entry(self, entry: Entry) -> JudgedSentence:
         """A sentence of the report; one that a filter showed in part only was redacted."""
-        judged = _judged(entry)
+        judged = entry.judged()
         if self._filter is None:
             return judged
         changed: dict[str, Any] = {}
@@ -369,20 +394,3 @@ class StreamState:
     def _take_seq(self) -> int:
         seq, self._seq = self._seq, self._seq + 1
         return seq
-
-
-def _judged(entry: _Entry) -> JudgedSentence:
-    settlement, decision = entry.settlement, entry.decision
-    assert settlement is not None
-    assert decision is not None
-    fields = {name: getattr(entry.sentence, name) for name in Sentence.model_fields}
-    fields |= {name: getattr(settlement.verdict, name) for name in Verdict.model_fields}
-    if entry.citations:
-        fields["citations"] = entry.citations
-    return JudgedSentence(
-        **fields,
-        action=decision.action,
-        latency_ms=settlement.latency_ms,
-        replacement=settlement.replacement,
-        scorer=settlement.scorer,
-    )

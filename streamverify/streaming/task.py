@@ -6,12 +6,14 @@ See `event_loop.py` for why this is no task group. `Pump` and `ChunkMultiplexer`
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import anyio
 
-from streamverify.streaming.event_loop import current_loop
+from streamverify.errors import StreamInterruptedError
+from streamverify.streaming.event_loop import cancel_requested, current_loop
 
 CAPACITY = 256
 """Items that may wait for the reader before the source is made to wait."""
@@ -57,8 +59,39 @@ class OwnedTask:
         weakref.finalize(reader, self.loop.call_soon, self.scope.cancel).atexit = False
 
 
-def first_error(error: Exception) -> Exception:
-    """The one error out of a task group's wrapping."""
-    while isinstance(error, ExceptionGroup):
-        error = error.exceptions[0]
+def first_error(error: BaseException) -> BaseException:
+    """The one error out of a task group's wrapping; a cancellation only where there is nothing else."""
+    while isinstance(error, BaseExceptionGroup):
+        _, others = error.split(anyio.get_cancelled_exc_class())
+        error = (others or error).exceptions[0]
     return error
+
+
+def is_ending(error: BaseException) -> bool:
+    """Whether somebody asked this task or the process to end; if not, its own code raised the error."""
+    if isinstance(error, anyio.get_cancelled_exc_class()):
+        return cancel_requested()
+    return isinstance(error, KeyboardInterrupt | SystemExit)
+
+
+def telling(error: BaseException) -> Exception:
+    """An error that code raised by itself, as others may be told it: one that ends tasks would end theirs."""
+    if isinstance(error, Exception):
+        return error
+    if isinstance(error, KeyboardInterrupt | SystemExit):
+        raise error
+    name = type(error).__name__
+    told = StreamInterruptedError(f"the stream was cancelled from within: its code raised {name}")
+    told.__cause__ = error
+    return told
+
+
+@contextmanager
+def cancelled_by_others() -> Iterator[None]:
+    """A cancellation that nobody asked for is raised as an error; else it would end its task in silence."""
+    try:
+        yield
+    except anyio.get_cancelled_exc_class() as error:
+        if is_ending(error):
+            raise
+        raise telling(error) from error

@@ -206,9 +206,9 @@ class Workers:
 
         Raises:
             OverloadedError: no thread took it up within `patience`; it never runs.
-            ScoringError: the system has no thread for it; it never runs.
+            ScoringError: the system has no thread for it; it never runs. Or `call` raised what ends a task.
             ScoringTimeoutError: `timeout` passed.
-            BaseException: whatever `call` raised, as it is.
+            BaseException: whatever else `call` raised, as it is.
         """
         job = _Job(call, abort, current_loop())
         self._submit(job, time.perf_counter() if since is None else since)
@@ -228,8 +228,11 @@ class Workers:
         if not job.done.is_set():
             assert timeout is not None
             raise ScoringTimeoutError(timeout)
-        if job.error is not None:
+        if isinstance(job.error, Exception | KeyboardInterrupt | SystemExit):
             raise job.error
+        if job.error is not None:
+            # A cancellation, say, of a client that the call has: raised on, it would end who waits here.
+            raise ScoringError(f"the call was ended from within: {type(job.error).__name__}") from job.error
         return job.result[0]
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamverify import Flag, Halt, Label, Redact, ScoringError, Verifier
+from streamverify import Flag, Halt, Label, Redact, ScoringError, StreamStateError, Verifier
 from streamverify.adapters.chunks import VerifiedChunks, VerifiedSyncChunks
 from streamverify.adapters.multiplexer import CAPACITY
 from streamverify.adapters.translator import PassThrough, Shown, TextDelta, TextEnd
@@ -244,6 +244,29 @@ def test_a_source_that_is_cancelled_from_within_does_not_look_complete():
         assert stream.reports[0].outcome == "failed"
 
     asyncio.run(run())
+
+
+@pytest.mark.anyio
+async def test_a_second_reader_of_chunks_is_refused_and_the_first_reads_on():
+    got, going = [], anyio.Event()
+
+    class Waiting(Provider):
+        async def __aiter__(self):
+            await going.wait()
+            yield Chunk(0, "The mill stands. ")
+
+    async def read(stream):
+        got.extend([chunk async for chunk in stream])
+
+    provider = Waiting([])
+    async with verifier_of() as verifier, anyio.create_task_group() as group:
+        stream = VerifiedChunks(provider, Toy(), PASSAGES, verifier=verifier, policy=Redact())
+        group.start_soon(read, stream)
+        await anyio.wait_all_tasks_blocked()
+        with pytest.raises(StreamStateError, match="one reader at a time"):
+            await anext(stream)
+        going.set()
+    assert got == [Chunk(0, "The mill stands. ")]
 
 
 @pytest.mark.anyio

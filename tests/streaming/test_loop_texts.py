@@ -41,7 +41,7 @@ IN_THREADS = (
 """What never runs in the event loop."""
 IN_THE_CALL = {
     "passages._passage",
-    "text/unicode.printable",
+    "text/unicode.encodable",
     "judging/assessor.VerifierConfig.expecting",
     "judging/known_premises.KnownPremises.knows",
     "judging/known_premises._key",

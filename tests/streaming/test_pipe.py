@@ -196,6 +196,59 @@ async def test_a_listener_that_raises_is_heard_and_the_stream_closes():
     assert closed.is_set()
 
 
+@pytest.mark.parametrize("follows", [False, True])
+async def test_a_second_reader_is_refused_and_the_first_reads_on(follows):
+    pipe: Pipe[int] = Pipe(9)
+    got = []
+
+    async def first():
+        if follows:
+            await pipe.run_callback(got.append)
+        else:
+            got.extend([item async for item in pipe])
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(first)
+        await anyio.wait_all_tasks_blocked()
+        for second in (lambda: anext(pipe), lambda: pipe.run_callback(print)):
+            with pytest.raises(StreamStateError, match="one reader at a time"):
+                await second()
+        pipe.put(1)
+        pipe.end()
+    assert got == [1]
+
+
+async def test_a_reader_that_gave_up_makes_room_for_the_next():
+    pipe: Pipe[int] = Pipe(9)
+    with anyio.move_on_after(0):
+        await anext(pipe)
+    async with anyio.create_task_group() as group:
+        group.start_soon(filled, pipe, [1], [0], None)
+        assert await anext(pipe) == 1
+
+
+async def test_two_readers_of_one_stream_are_told_apart_and_neither_hangs():
+    ended = []
+
+    async def read(stream):
+        try:
+            ended.append([event.seq async for event in stream])
+        except StreamStateError as error:
+            ended.append(str(error))
+
+    async with (
+        Verifier(ScriptedScorer()) as verifier,
+        verifier.stream(TEXT, PASSAGES) as stream,
+        anyio.create_task_group() as group,
+    ):
+        group.start_soon(read, stream)
+        group.start_soon(read, stream)
+    refused, whole = sorted(ended, key=lambda end: isinstance(end, list))
+    assert "one reader at a time" in refused
+    assert whole == list(range(len(whole)))
+    assert stream.report.outcome == "finished"
+
+
 async def test_a_stream_must_be_open_to_be_followed():
     async with Verifier(ScriptedScorer()) as verifier:
         with pytest.raises(StreamStateError):

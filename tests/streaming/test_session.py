@@ -227,10 +227,14 @@ def test_it_is_shown_where_somebody_chose_so(text, policy):
 def test_a_stream_in_which_nothing_could_be_checked_says_so_without_the_scorers_words():
     [warning] = unchecked("This is wrong. Wrong too, and wrong.", Redact()).warnings
     assert warning == (
-        "nothing_checked: none of 2 sentences could be checked (scorer_failed); 0 of them were released"
+        "nothing_checked: none of 2 sentences could be checked (scorer_failed); none was released"
     )
     [warning] = unchecked("This is wrong.", Flag()).warnings
-    assert warning.endswith("1 of them were released")
+    assert warning.endswith("the only sentence could not be checked (scorer_failed); it was released")
+    [warning] = unchecked("This is wrong.", Redact()).warnings
+    assert warning.endswith("; it was not released")
+    [warning] = unchecked("This is wrong. Wrong too, and wrong.", Flag()).warnings
+    assert warning.endswith("; 2 were released")
     assert unchecked("This is wrong. This is fine.", Redact()).warnings == ()
     assert unchecked("", Redact()).warnings == ()
 
