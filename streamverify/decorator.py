@@ -19,11 +19,11 @@ from typing import Any, ParamSpec, Protocol, Self, overload
 
 from streamverify.errors import UsageError
 from streamverify.events import Event, TextReleased
+from streamverify.loops.portal import PerProcess
 from streamverify.passages import passages_from
 from streamverify.policy import Policy, PolicyLike, policy_from
 from streamverify.stream import VerifiedStream
 from streamverify.streaming.pipe import SecondReaderError
-from streamverify.streaming.portal import PerProcess
 from streamverify.streaming.retrieval import SINK, Gathered
 from streamverify.types import Passage, Report
 from streamverify.verifier import Verifier

@@ -26,7 +26,7 @@ from typing import NamedTuple, Protocol
 from streamverify.context import StreamContext
 from streamverify.errors import UsageError
 from streamverify.events import Event, StreamFailed, StreamFinished, StreamHalted, TextReleased
-from streamverify.streaming.portal import PerProcess
+from streamverify.loops.portal import PerProcess
 from streamverify.types import Fingerprint, Passage
 
 _LOG = logging.getLogger("streamverify")

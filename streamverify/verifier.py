@@ -17,6 +17,7 @@ from streamverify.calibration import Calibration, PresetName, refuse_thresholds
 from streamverify.context import ContextLike, context_from
 from streamverify.errors import StreamStateError, UsageError
 from streamverify.judging.citations import CitationOptions
+from streamverify.loops.portal import PerProcess, Portal
 from streamverify.observe import Observer, Observers, ObserverStatistics
 from streamverify.passages import passages_from
 from streamverify.policy import Flag, Policy, PolicyLike, policy_from
@@ -28,7 +29,6 @@ from streamverify.sentences.segmenter import Segmenter, SentenceSegmenter
 from streamverify.stream import VerifiedStream
 from streamverify.streaming.config import OnFailure, StreamConfig
 from streamverify.streaming.loading import Scoring, load
-from streamverify.streaming.portal import PerProcess, Portal
 from streamverify.streaming.session import OnUnverified
 from streamverify.streaming.sources import Source
 from streamverify.streaming.workers import Workers, WorkersStatistics

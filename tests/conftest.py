@@ -41,7 +41,7 @@ LIBRARY = tuple(package for package, needed in NEEDED.items() if find_spec(neede
 MAY_BLOCK = (
     # The synchronous interface: whoever calls it on a loop has chosen to wait. Our own coroutines do not,
     # as `test_nothing_blocks.py` reads in their source.
-    ("streamverify/streaming/portal.py", {"run", "start", "close"}),
+    ("streamverify/loops/portal.py", {"run", "start", "close"}),
     # Waits until there is something to read; a file is read at once, since no loop can wait for one.
     ("streamverify/console/files.py", {"_read"}),
     # The client of a provider that is called synchronously.

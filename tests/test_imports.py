@@ -24,11 +24,11 @@ LAYERS = (
     ),
     (
         "the values, and which event loop runs",
-        {"types", "figure", "bounds", "parameters", "files.written", "streaming.event_loop"},
+        {"types", "figure", "bounds", "parameters", "files.written", "loops"},
     ),
     (
         "what every stage knows",
-        {"text", "events", "calibration", "files", "streaming.portal", "context", "_extras"},
+        {"text", "events", "calibration", "files", "context", "_extras"},
     ),
     ("what is shown of it, and what others may see of that", {"showing"}),
     ("how it could be written anew", {"repair_plan"}),

@@ -21,7 +21,7 @@ from alembic.script import ScriptDirectory
 from streamverify._extras import require
 from streamverify.errors import UsageError
 from streamverify.files.jsonl import encodable
-from streamverify.streaming.portal import PerProcess
+from streamverify.loops.portal import PerProcess
 
 DatabaseError = sa.exc.DBAPIError
 """What a database that cannot be used raises."""

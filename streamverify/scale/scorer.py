@@ -29,11 +29,11 @@ from streamverify.errors import (
     UsageError,
 )
 from streamverify.judging.score_cache import digest
+from streamverify.loops.portal import Portal
 from streamverify.scale.cluster import connect
 from streamverify.scale.serving import NAME
 from streamverify.scale.wire import Failure, Premises, Question, TokenReader
 from streamverify.scorers.protocol import Abort, Claim, ClaimScore, Prepared, Traits, Window
-from streamverify.streaming.portal import Portal
 from streamverify.types import Fingerprint, Span
 
 T = TypeVar("T")

@@ -26,6 +26,7 @@ import anyio
 from streamverify._extras import require
 from streamverify.calibration import Calibration
 from streamverify.errors import ScoringError, StreamStateError, UsageError
+from streamverify.loops.portal import PerProcess, Portal
 from streamverify.scorers.completion import UNREADABLE, key_for, text_of
 from streamverify.scorers.judge_answer import FORMATS, INSTRUCTIONS, JudgeAnswer, ResponseFormat, read_answer
 from streamverify.scorers.protocol import (
@@ -39,7 +40,6 @@ from streamverify.scorers.protocol import (
     WindowScore,
 )
 from streamverify.scorers.selection import LexicalIndex
-from streamverify.streaming.portal import PerProcess, Portal
 from streamverify.text.unicode import encodable
 from streamverify.types import Fingerprint, Span
 

@@ -18,8 +18,8 @@ from streamverify.citations import Marker
 from streamverify.errors import ScoringError, StreamInterruptedError, UsageError
 from streamverify.events import Event, FailureCode, SentenceClosed
 from streamverify.judging.citations import unchecked
+from streamverify.loops.event_loop import cancel_requested
 from streamverify.streaming.config import StreamConfig
-from streamverify.streaming.event_loop import cancel_requested
 from streamverify.streaming.fairness import Turns
 from streamverify.streaming.judge import SentenceJudge
 from streamverify.streaming.late_citations import NativeCitations

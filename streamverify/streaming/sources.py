@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 import anyio
 
 from streamverify.errors import PieceError, UsageError
-from streamverify.streaming.event_loop import current_loop
+from streamverify.loops.event_loop import current_loop
 
 Source: TypeAlias = AsyncIterable[str] | Iterable[str] | str
 """What can be verified: pieces of text of any length, or the whole text."""

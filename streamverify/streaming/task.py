@@ -13,7 +13,7 @@ from typing import Any
 import anyio
 
 from streamverify.errors import StreamInterruptedError
-from streamverify.streaming.event_loop import cancel_requested, current_loop
+from streamverify.loops.event_loop import cancel_requested, current_loop
 
 CAPACITY = 256
 """Items that may wait for the reader before the source is made to wait."""

@@ -24,9 +24,9 @@ from typing import Generic, NamedTuple, TypeVar
 import anyio
 
 from streamverify.errors import OverloadedError, ScoringError, ScoringTimeoutError
+from streamverify.loops.event_loop import Loop, current_loop
+from streamverify.loops.portal import PerProcess
 from streamverify.scorers.protocol import Abort
-from streamverify.streaming.event_loop import Loop, current_loop
-from streamverify.streaming.portal import PerProcess
 
 T = TypeVar("T")
 

@@ -17,7 +17,7 @@ import anyio
 from anyio.from_thread import BlockingPortal
 
 from streamverify.errors import StreamStateError
-from streamverify.streaming.event_loop import current_loop
+from streamverify.loops.event_loop import current_loop
 
 T = TypeVar("T")
 

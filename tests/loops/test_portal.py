@@ -15,12 +15,12 @@ import pytest
 from anyio.from_thread import BlockingPortal
 
 from streamverify import StreamStateError, Verifier, verified
-from streamverify.streaming.portal import Portal
+from streamverify.loops.portal import Portal
 
 INTERRUPTED = """
     import signal, sys, threading
     import anyio, anyio.lowlevel
-    from streamverify.streaming.portal import Portal
+    from streamverify.loops.portal import Portal
 
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have left it ignored
     portal, ended = Portal(), []
@@ -86,7 +86,7 @@ def test_an_interruption_on_the_way_to_the_loop_leaves_nothing_running(where):
 NO_DESCRIPTORS = """
     import os, resource
     import anyio, anyio.lowlevel, anyio._backends._asyncio  # files that are read later need descriptors
-    from streamverify.streaming.portal import Portal
+    from streamverify.loops.portal import Portal
 
     async def done():
         return "and goes on"
@@ -177,7 +177,7 @@ def test_a_result_that_was_there_before_the_portal_was_closed_is_given(monkeypat
     portal, wait = Portal(), concurrent.futures.wait
     begin = portal.begin
     monkeypatch.setattr(portal, "begin", lambda call: (task := begin(call), wait([task]))[0])
-    monkeypatch.setattr("streamverify.streaming.portal.wait", closes)
+    monkeypatch.setattr("streamverify.loops.portal.wait", closes)
     assert portal.run(done) == "done"
 
 

@@ -9,7 +9,7 @@ from types import ModuleType
 import anyio
 import pytest
 
-from streamverify.streaming.event_loop import cancel_requested, current_loop
+from streamverify.loops.event_loop import cancel_requested, current_loop
 
 
 @pytest.mark.parametrize("half", ["trio", "trio.lowlevel"])
