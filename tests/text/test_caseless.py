@@ -11,7 +11,6 @@ from streamverify.checks import coverage, negation, quantities
 from streamverify.text.caseless import Caseless
 
 PATTERNS: tuple[Caseless, ...] = (
-    coverage.ABSOLUTE,
     coverage.CAUSAL,
     coverage.GENERAL,
     coverage.TENTATIVE,
