@@ -22,9 +22,12 @@ _MOST = 200
 
 
 def other_number(
-    quantity: Quantity, view: SourceView, reader: Reader, *, likely: Quantity | None = None
+    quantity: Quantity, view: SourceView, reader: Reader | None, *, likely: Quantity | None = None
 ) -> tuple[Source, Quantity] | None:
-    """The `likely` one, or one of the claim's kind with the same digits, or the closest of its kind."""
+    """The `likely` one, or one of the claim's kind with the same digits, or the closest of its kind.
+
+    Without a reader of the claim, the first of its kind.
+    """
     others = of_its_kind(quantity, (other for _, other in view.quantities))
     likely = likely or slip(quantity, others)
     if likely is not None:
@@ -34,22 +37,22 @@ def other_number(
     return _closest(quantity, placed, view, reader)
 
 
-def other_date(date: Date, view: SourceView, reader: Reader) -> tuple[Source, Date] | None:
+def other_date(date: Date, view: SourceView, reader: Reader | None) -> tuple[Source, Date] | None:
     """The closest date of the claim's kind."""
     placed = [(place, other) for place, other in view.date_places if other.kind is date.kind]
     return _closest(date, placed, view, reader)
 
 
 def _closest(
-    value: Quantity | Date, placed: Sequence[tuple[Place, V]], view: SourceView, reader: Reader
+    value: Quantity | Date, placed: Sequence[tuple[Place, V]], view: SourceView, reader: Reader | None
 ) -> tuple[Source, V] | None:
     """That among whose neighbours most of the claim's words stand; of equals, or in titles, the first."""
     placed = [found for found in placed[:_MOST] if view.sources[found[0].source].passage >= 0]
-    words = reader.around(value.start, value.end)
     if not placed:
         return None
     placed = [found for found in placed if view.sources[found[0].source].offset >= 0] or placed[:1]
-    if not words:
+    words = reader.around(value.start, value.end) if reader is not None else ()
+    if reader is None or not words:
         return view.sources[placed[0][0].source], placed[0][1]
     weights = view.ground.weighed(words)
     place, other = max(placed, key=lambda found: view.ground.closeness(found[0], weights, reader.own))

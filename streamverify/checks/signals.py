@@ -88,6 +88,10 @@ class _Check:
     def _reader(self) -> Reader:
         return Reader(self._text)
 
+    @property
+    def _looking(self) -> Reader | None:
+        return self._reader if len(self._nowhere) < _LOOKED_UP else None
+
     def run(self) -> Checked:
         found_dates = [date for date in dates(self._text) if self._told.own(date.start, date.end)]
         aside = sorted((*spans(found_dates), *(Span(one.start, one.end) for one in self._dialled)))
@@ -119,7 +123,7 @@ class _Check:
                 days = other_days(quantity, (candidate for _, candidate in self._all.quantities))
                 if days is not None and any(candidate is days for candidate in theirs):
                     nowhere, units = nowhere + 1, units + 1
-                    other = other_number(quantity, self._near, self._reader, likely=days)
+                    other = other_number(quantity, self._near, self._looking, likely=days)
                     detail = self._told.beside(quantity, other)
                     self._told.find(FindingKind.NUMBER_MISMATCH, quantity.start, quantity.end, detail)
                 continue
@@ -137,7 +141,7 @@ class _Check:
             units += abroad or swapped is not None
             if not exemplary(self._text, quantity.start):
                 self._lost(quantity)
-                other = other_number(quantity, self._near, self._reader, likely=swapped)
+                other = other_number(quantity, self._near, self._looking, likely=swapped)
                 detail = self._told.beside(quantity, other)
                 self._told.find(FindingKind.NUMBER_MISMATCH, quantity.start, quantity.end, detail)
         self._counted(counts, found)
@@ -208,7 +212,7 @@ class _Check:
             nowhere += 1
             if not exemplary(self._text, date.start) and not self._derived(date):
                 self._lost(date)
-                detail = self._told.beside(date, other_date(date, self._near, self._reader))
+                detail = self._told.beside(date, other_date(date, self._near, self._looking))
                 self._told.find(FindingKind.DATE_MISMATCH, date.start, date.end, detail)
                 others = [*(other for _, other in self._all.dates), *found]
                 dated = date.year in self._index.versions.years

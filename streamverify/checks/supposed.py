@@ -64,6 +64,8 @@ _KIND = re.compile(
 """Some thing, not a known one, that a clause begins with, up to a value before the clause's own verb: "a
 label that was issued in", "someone who joined in"."""
 
+_LONGEST_CLAUSE = 300
+"""Characters of a clause before a value that are looked at."""
 _FAR = 120
 """Characters before a value within which a case of a rule is looked for."""
 
@@ -75,14 +77,12 @@ def exemplary(text: str, start: int) -> bool:
 
 def conditional(text: str, start: int) -> bool:
     """Whether the value that starts here stands in a condition ("if 25 came …")."""
-    clause = 1 + max(text.rfind(stop, 0, start) for stop in ",;.")
-    return _CONDITION.search(text, clause, start) is not None
+    return _CONDITION.search(text, _clause(text, start), start) is not None
 
 
 def supposed(text: str, start: int) -> bool:
     """Whether the value that starts here stands behind "if" in its clause ("if you drive 100 miles")."""
-    clause = 1 + max(text.rfind(stop, 0, start) for stop in ",;.")
-    return _SUPPOSED.search(text, clause, start) is not None
+    return _SUPPOSED.search(text, _clause(text, start), start) is not None
 
 
 def of_some_case(text: str, start: int, end: int) -> bool:
@@ -97,3 +97,9 @@ def of_some_case(text: str, start: int, end: int) -> bool:
 def of_some_kind(text: str, start: int) -> bool:
     """Whether the value that starts here says what kind of thing is meant ("a voucher bought in 2024 …")."""
     return _KIND.search(text, max(start - _FAR, 0), start) is not None
+
+
+def _clause(text: str, start: int) -> int:
+    """Where the clause that goes on at `start` begins, or is looked at from."""
+    begin = max(start - _LONGEST_CLAUSE, 0)
+    return max(begin, 1 + max(text.rfind(stop, begin, start) for stop in ",;."))

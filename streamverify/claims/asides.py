@@ -16,12 +16,15 @@ Ranges: TypeAlias = tuple[tuple[int, int], ...]
 _SEAM = re.compile(
     r"(?P<relative>,? (?:which|who)) (?=(?:is|are|was|were|has|had|costs?|opened|ended|began|took|stood)\b)"
     r"|(?P<bracket>\s?\()"
-    r"|(?P<so>(?<!\s),?\s+(?:and\s+)?(?:so|thus|hence|therefore|(?:which means|meaning)(?: that)?),?\s+)"
-    r"|:\s+|\s+[–—-]{1,2}\s+|,?\s+(?:because|since)\s+|,?\s+as (?=(?:the|a|it|they|its) )"
-    r"|,\s+(?!(?:and|or|nor|if|whether|how|when|what|which|who|whose|why|where|such|including|like|for|in|on|at"
+    r"|(?P<so>(?<!\s),?\s{1,4}(?:and\s{1,4})?"
+    r"(?:so|thus|hence|therefore|(?:which means|meaning)(?: that)?),?\s{1,4})"
+    r"|:\s{1,4}|\s{1,4}[–—-]{1,2}\s{1,4}|,?\s{1,4}(?:because|since)\s{1,4}"
+    r"|,?\s{1,4}as (?=(?:the|a|it|they|its) )"
+    r"|,\s{1,4}(?!(?:and|or|nor|if|whether|how|when|what|which|who|whose|why|where|such|including|like|for|in|on|at"
     r"|by|with|to|from|of|as|especially|particularly|e\.g)\b)",
     re.IGNORECASE,
 )
+"""Blanks are counted: a run of any length would be read anew from each of them."""
 _FINITE = re.compile(
     r"\b(?:is|are|was|were|has|have|had|does|did|can|will|would|must|(?-i:may)|costs?|opens?|opened|closes?|closed|ends?"
     r"|ended|begins?|began|takes?|took|lasts?|pays?|paid|rose|fell|built|became|sells?|sold|weighs?"

@@ -34,7 +34,7 @@ a{color:var(--link);text-underline-offset:.2em}
 .badge{display:inline-flex;align-items:center;gap:.3em;margin:0 .1em 0 .5em;padding:0 .5em;height:1.6em;font-size:.72rem;font-weight:600;font-style:normal;line-height:1;font-family:system-ui,"DejaVu Sans",sans-serif;border-radius:1em;white-space:nowrap;vertical-align:middle;margin-block:-.2em;user-select:none;position:relative;background:color-mix(in srgb,currentColor 9%,transparent)}
 .badge:is(.unsupported,.contradicted,.unverified){margin-right:.3em}
 .badge::after{content:"";position:absolute;inset:-.25rem -.15rem}
-.badge:hover,.badge[aria-expanded=true]{background:color-mix(in srgb,currentColor 18%,transparent)}
+.badge:hover,.badge[aria-expanded=true]{background:color-mix(in srgb,currentColor 14%,transparent)}
 .badge[aria-expanded=true]{box-shadow:0 0 0 1.5px currentColor}
 .badge:is(.supported,.pending){padding:0 .22em;background:none} .badge:is(.supported,.pending) svg{width:1.3em;height:1.3em}
 .badge:is(.supported,.pending) .word{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
