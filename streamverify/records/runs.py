@@ -108,7 +108,6 @@ def run_figures(connection: sa.Connection, run: uuid.UUID) -> list[RunFigureRow]
 
 
 def _figure(run: uuid.UUID, metric: str, found: Aggregate) -> dict[str, Any]:
-    gap = isinstance(found.figure, NotComputed)
     interval = found.interval if isinstance(found.interval, Interval) else None
     told: dict[str, Any] = {
         "cases": {cleaned(reason): count for reason, count in found.not_computed.items()},
@@ -116,12 +115,13 @@ def _figure(run: uuid.UUID, metric: str, found: Aggregate) -> dict[str, Any]:
     }
     if isinstance(found.figure, NotComputed):
         told["figure"] = cleaned(found.figure.reason)
+    # SQLite keeps no sign of a zero: added to 0.0, none has one before its digest is made.
     return {
         "run_id": run,
         "metric": metric,
-        "value": None if gap else found.figure,
-        "low": None if interval is None else interval.low,
-        "high": None if interval is None else interval.high,
+        "value": None if isinstance(found.figure, NotComputed) else found.figure + 0.0,
+        "low": None if interval is None else interval.low + 0.0,
+        "high": None if interval is None else interval.high + 0.0,
         "computed": found.computed,
         "not_computed": told,
     }

@@ -117,6 +117,11 @@ def test_whatever_the_figures_are_the_chain_holds_and_gaps_have_no_value(filling
     assert verify(filling).passed
 
 
+def test_a_zero_with_a_sign_is_a_zero(database):
+    add_run(database, "n", uuid.uuid4().hex * 2, {"m": Aggregate(-0.0, Interval(-0.0, 0.0, "bca"), 1, {})})
+    assert verify(database).passed
+
+
 def test_what_is_no_run_is_refused(database):
     figures = {"faithfulness": Aggregate(1.0, NotComputed("one case"), 1, {})}
     for name, digest, told, problem in (
