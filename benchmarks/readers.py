@@ -261,6 +261,7 @@ NOT_READERS: dict[str, str] = {
     "checks.aliases.has_other_name": "of a word",
     "checks.aliases.renamed": "of a name of a claim",
     "checks.aliases.written_with_sign": "of a name of a claim",
+    "checks.denied.denying": "of the words of a sentence; `denied` asks it",
     "checks.given_names.may_be_one": "of two words",
     "checks.namesakes.namesake": "of a name; it is asked by names.missing and moved",
     "checks.coverage.strong_missing": "asks its patterns, which are run by themselves",

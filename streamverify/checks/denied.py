@@ -9,7 +9,7 @@ other round keeps it silent. Before: `negation.py` found the nearest sentence. A
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from streamverify.checks.number_words import CARDINALS
@@ -59,7 +59,7 @@ _TURNING = re.compile(
     r"|rather|mistake|mere\w*|hardly|rarely|no|none|nothing|nobody|would|yet|default|far|un\w{5,})"
 )
 """Words that turn or narrow a clause without the negations above; both clauses have them, or neither."""
-DENYING = re.compile(
+_DENYING = re.compile(
     r"(?<!not )(?<!n't )\b(?:"
     r"clos(?:e[ds]?|ing|ure)|barr(?:ed|ing)|bars?|bann(?:ed|ing)|bans?|forb\w+|prohibit\w*|discontinu\w+"
     r"|drop(?:s|ped|ping)?|end(?:s|ed|ing)|retir(?:e[ds]?|ing)|ceas\w+|stop\w*|withdr\w+|abolish\w*|scrap\w*"
@@ -114,7 +114,12 @@ class _Clause:
     @property
     def denying(self) -> frozenset[str]:
         """Stems of the words that say without a negation that something is not so."""
-        return frozenset(stems_of(" ".join(DENYING.findall(" ".join(self.words))).split()))
+        return denying(self.words)
+
+
+def denying(words: Iterable[str]) -> frozenset[str]:
+    """Stems of those folded words that say without a negation that something is not so."""
+    return frozenset(stems_of(" ".join(_DENYING.findall(" ".join(words))).split()))
 
 
 def denied(claim: str, evidence: str) -> int | None:

@@ -15,7 +15,7 @@ from itertools import islice, takewhile
 
 from streamverify._lazy import cached_property
 from streamverify.checks.bounds import BOUNDING, Bounds, digits
-from streamverify.checks.denied import DENYING, denied
+from streamverify.checks.denied import denied, denying
 from streamverify.checks.opposites import OPPOSITE_OF, WAYS, clashes, phrases
 from streamverify.text.caseless import Caseless
 from streamverify.text.sentence_ends import SENTENCE_END
@@ -127,7 +127,7 @@ class Statement:
     @cached_property
     def denying(self) -> frozenset[str]:
         """Stems of its words that say without a negation that something is not so."""
-        return frozenset(stems_of(" ".join(DENYING.findall(" ".join(self._words))).split()))
+        return denying(self._words)
 
     def figure_at(self, place: int) -> str:
         """The figure that is nearest to a word, the one behind it of two; empty without one in reach."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import random
 import uuid
 from datetime import UTC, datetime, timedelta
 from functools import cache
 
 from streamverify import Label, Observer, Passage, Verifier
+from streamverify.program import main
 from streamverify.records import Records, Requester, judge
 from streamverify.testing import ScriptedScorer
 
@@ -98,3 +100,10 @@ def label(database, judged, chosen):
         opinion = chosen(one)
         if opinion is not None:
             judge(database, AUDITOR, one.stream, one.sentence, opinion, by="ann")
+
+
+def monitor(capsys, url, *arguments):
+    """`monitor drift`: its status, the lines it printed, and what it told beside them."""
+    status = main(["monitor", "drift", "--records", url, "--json", *map(str, arguments)])
+    told = capsys.readouterr()
+    return status, [json.loads(line) for line in told.out.splitlines()], told.err

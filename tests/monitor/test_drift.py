@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import math
 import random
 import uuid
@@ -15,21 +14,18 @@ import pytest
 import scipy.stats  # loaded here, where no test's time runs
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recorded import START, TEXTS, label, write
+from recorded import START, TEXTS, monitor, write
 from rich.console import Console
 
-from streamverify.calibration import Calibration, Guarantee
 from streamverify.console.drifts import show_drift
 from streamverify.errors import UsageError
-from streamverify.figure import Interval, NotComputed
+from streamverify.figure import NotComputed
 from streamverify.monitor import drift
 from streamverify.monitor.moments import ends_from, length_from
-from streamverify.monitor.promises import calibration_error, promise
+from streamverify.monitor.promises import calibration_error
 from streamverify.monitor.traffic import HumanLabel, Traffic, Window
-from streamverify.program import main
 from streamverify.records import Database, add_up, histograms
 from streamverify.records.histograms import number_of
-from streamverify.types import Label
 
 DAY = timedelta(days=1)
 FIRST = Window(START, START + DAY)
@@ -145,6 +141,11 @@ def test_a_window_is_the_same_from_the_sums_of_hours_as_from_every_row(traffic_o
         )
 
 
+@pytest.fixture
+def url(tmp_path):
+    return str(tmp_path / "records.db")
+
+
 @pytest.fixture(scope="module")
 def traffic_of_a_day(tmp_path_factory):
     url = str(tmp_path_factory.mktemp("sums") / "r.db")
@@ -181,17 +182,6 @@ def test_the_stability_index_is_shown_and_alarms_nobody():
     assert shift.psi > 0.05
     assert not shift.psi_means_something
     assert not shift.drifted
-
-
-@pytest.fixture
-def url(tmp_path):
-    return str(tmp_path / "records.db")
-
-
-def monitor(capsys, url, *arguments):
-    status = main(["monitor", "drift", "--records", url, "--json", *map(str, arguments)])
-    told = capsys.readouterr()
-    return status, [json.loads(line) for line in told.out.splitlines()], told.err
 
 
 def test_people_get_tables_that_fit_a_terminal():
@@ -285,80 +275,6 @@ def test_windows_are_whole_and_meet():
         window.parts(timedelta())
 
 
-def human(count, *, right=True, seed=0, ungrounded=0.5, misses=0.0, model="scripted"):
-    """Labelled sentences, two an answer, whose scores are right probabilities or too high."""
-    generator, found = random.Random(seed), []
-    for number in range(count):
-        stream = uuid.UUID(int=number // 2)
-        if misses:
-            score = 0.9 if generator.random() < misses else 0.1
-            grounded = generator.random() >= ungrounded
-        else:
-            score = generator.random()
-            grounded = generator.random() < (score if right else score / 2)
-        found.append(HumanLabel(stream, number % 2, score, grounded, model))
-    return found
-
-
-@pytest.mark.slow
-def test_scores_that_are_probabilities_have_not_drifted_and_others_have():
-    good = calibration_error(human(300))
-    assert isinstance(good.interval, Interval)
-    assert good.interval.low <= good.error <= good.interval.high
-    assert good.interval.low < good.by_chance
-    assert not good.drifted
-    bad = calibration_error(human(300, right=False))
-    assert bad.drifted
-    assert bad.error > 0.15
-    assert calibration_error(human(300)) == good  # nothing in it is drawn anew
-    few = calibration_error(human(20))
-    assert isinstance(few.error, NotComputed)
-    assert not few.drifted
-
-
-def promised(**fields):
-    return Calibration(
-        threshold=0.5,
-        guarantee=Guarantee(**({"alpha": 0.05, "delta": 0.05, "labels": 100, "model": "scripted"} | fields)),
-    )
-
-
-def test_a_guarantee_that_no_longer_holds_says_so():
-    assert promise(promised(), human(400, misses=0.02)).status == "not contradicted"
-    broken = promise(promised(), human(400, misses=0.3))
-    assert broken.status == "broken"
-    assert "at most 5.0% were promised" in broken.detail
-    few = promise(promised(), human(10, misses=0.001))
-    assert few.status == "not computed"  # nothing found in too few is no pass
-    other = promise(promised(model="another 2"), human(400, misses=0.001))
-    assert other.status == "broken"
-    assert "another 2" in other.detail
-    assert promise(Calibration(), human(10)).status == "none"
-
-
-@pytest.mark.slow
-def test_people_judge_recorded_sentences_and_the_command_compares(url, capsys, tmp_path):
-    write(url, 1, seed=1)
-    write(url, 80, since=START + DAY, good=0.5)
-    with Database(url) as database:
-        judged = Traffic(database).judged(Window(START + DAY, START + 2 * DAY))
-        # Whatever the model says is supported is not: every one is a miss.
-        label(database, judged, lambda one: "incorrect" if one.label == Label.SUPPORTED else None)
-        found = Traffic(database).human_labels(Window(START, START + 2 * DAY))
-    assert len(found) == sum(one.label == Label.SUPPORTED for one in judged) > 50
-    assert not any(one.grounded for one in found)
-    file = tmp_path / "calibration.json"
-    promised().write(file)
-    status, lines, _ = monitor(
-        capsys, url, "--reference", "2026-11-01..2026-11-02", "--now", "2026-11-02..2026-11-03",
-        "--calibration", file,
-    )  # fmt: skip
-    assert status == 1
-    assert lines[-1]["guarantee"]["status"] == "broken"
-    assert lines[-2]["drifted"] is True
-    assert lines[-2]["calibration_error"]["error"] > 0.5
-
-
 @pytest.mark.parametrize("now", [[], ["--now", "2026-11-01..2026-11-02"]])
 def test_a_reference_without_answers_is_refused_since_nothing_was_checked(tmp_path, capsys, now):
     url = str(tmp_path / "records.db")
@@ -382,20 +298,6 @@ def test_where_nothing_was_compared_the_status_tells(url, capsys, more, told):
     status, _, error = monitor(capsys, url, "--reference", "2026-11-01..2026-11-02", *more)
     assert status == 2
     assert told in error
-
-
-def test_a_guarantee_that_no_judged_sentence_could_contradict_was_not_checked(url, capsys, tmp_path):
-    write(url, 30)
-    write(url, 30, since=START + DAY, seed=1)
-    promised().write(tmp_path / "promised.json")
-    Calibration().write(tmp_path / "plain.json")
-    given = ("--reference", "2026-11-01..2026-11-02", "--now", "2026-11-02..2026-11-03")
-    assert monitor(capsys, url, *given)[0] == 0
-    for file, told in (("promised.json", "too few to tell"), ("plain.json", "promises nothing")):
-        status, lines, error = monitor(capsys, url, *given, "--calibration", tmp_path / file)
-        assert (status, len(lines)) == (2, 8)
-        assert "the guarantee of --calibration was not checked" in error
-        assert told in error
 
 
 def test_records_without_texts_have_no_languages(tmp_path):
