@@ -8,7 +8,7 @@ from builders import BAD, GOOD, PASSAGES, WRONG, case, verifier
 from hostile_bodies import NO_COMPLETIONS
 from hypothesis import given
 from hypothesis import strategies as st
-from judges import answered, completion, judging
+from judges import Server, answered, completion, judging
 from starlette.responses import JSONResponse, Response
 
 from streamverify.errors import InputFileError, JudgeError, UsageError
@@ -103,6 +103,18 @@ def test_an_endpoint_that_is_not_there_is_told_after_all_tries():
         with pytest.raises(JudgeError, match="the model at 127.0.0.1:9 cannot be reached: .*refused"):
             judge.ask(RELEVANCE, DATA)
         assert (judge.usage.retries, judge.usage.failed) == (1, 1)
+
+
+def test_a_server_that_the_environment_names_needs_no_key_and_the_sdks_own_does(monkeypatch):
+    for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(UsageError, match="a judge has no key: set OPENAI_API_KEY, or give api_key"):
+        Judge(model="m")
+    server = Server()
+    with loopback(server.app) as address:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{address}/v1")
+        with Judge(model="m") as judge:
+            assert judge.ask(RELEVANCE, DATA).score == 0.75
 
 
 @pytest.mark.parametrize("content", [None, 3])

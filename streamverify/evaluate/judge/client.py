@@ -8,7 +8,6 @@ is never asked for a second time, because that would choose among the judge's ve
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -22,7 +21,7 @@ from streamverify._extras import require
 from streamverify.errors import JudgeError, UsageError
 from streamverify.evaluate.judge.cache import AnswerCache, key_of
 from streamverify.evaluate.judge.questions import A, Question, as_data
-from streamverify.scorers.completion import UNREADABLE, text_of, tokens_of
+from streamverify.scorers.completion import UNREADABLE, key_for, text_of, tokens_of
 
 _LONGEST_WAIT = 60.0
 _AGAIN = (408, 409, 429)
@@ -82,7 +81,7 @@ class Judge:
             endpoint: base address of an OpenAI-compatible API; None for what the environment says.
             model: its name there.
             cache: SQLite file with answers; made where it does not exist. None remembers nothing.
-            api_key: None for what the SDK takes from the environment; endpoints without keys take any string.
+            api_key: None for the environment's; with an `endpoint` none is needed.
             timeout: seconds one try may take.
             retries: further tries after a failure of transport.
             backoff: seconds before the first of them, doubled each time; `Retry-After` goes before it.
@@ -92,7 +91,7 @@ class Judge:
 
         Raises:
             MissingExtraError: the extra `openai` is not installed. Caller.
-            UsageError: there is no model, or a number is out of range. Caller.
+            UsageError: there is no model or no key for the SDK's own endpoint, or a number is out of range. Caller.
             InputFileError: the cache is something else. Caller.
         """
         if not model:
@@ -102,8 +101,7 @@ class Judge:
                 "timeout must be above 0, retries and backoff at least 0, concurrency at least 1"
             )
         self._openai = require("openai", extra="openai", feature="a judge")
-        # The SDK insists on a key, and servers of one's own have none.
-        key = api_key if api_key is not None else os.environ.get("OPENAI_API_KEY") or (endpoint and "none")
+        key = key_for(endpoint, api_key, feature="a judge")
         try:
             self._client = self._openai.OpenAI(base_url=endpoint, api_key=key, timeout=timeout, max_retries=0)
         except self._openai.OpenAIError as error:
