@@ -240,7 +240,8 @@ def _elapsed(when: Sequence[Date], dimension: str) -> list[float]:
     timed = [date.minute for date in when if date.minute is not None]
     if dimension == "seconds":
         minutes = [abs(first - second) * 60.0 for first, second in combinations(timed, 2)]
-        return [*minutes, *_days_between(when)]
+        overnight = [_DAY - span for span in minutes if span]
+        return [*minutes, *overnight, *_days_between(when)]
     years = [abs((first.year or 0) - (second.year or 0)) for first, second in combinations(dated, 2)]
     if dimension == "months":
         return [*(year * 12.0 for year in years), *_months_between(dated)]

@@ -17,7 +17,11 @@ from streamverify.checks.units import UNITS
 _FEET_AND_INCHES = re.compile(
     r"['’′](?:\s?(\d\d?(?:\.\d{1,3})?)\s?(?:[\"″”]|['’′]{2})|(\d\d?)(?![\w'’′]|[.,]\d))"
 )
-_HOURS_AND_MINUTES = re.compile(r"\s?h(?:rs?)?\s?(\d\d?)\s?m(?:ins?)?\b")
+_HOURS_AND_MINUTES = re.compile(
+    r"\s?h(?:rs?)?\s?(?:(\d\d?)\s?m(?:ins?)?\b"
+    r"|([0-5]\d)(?=\s{0,2}(?:$|[,;:)|\n–-]|\.(?!\d))|\s(?:and|or|to|by|in|on|from|for|until|with)\b))"
+)
+"""The minutes may go without a unit: 4 h 30."""
 _MINUTES_AND_SECONDS = re.compile(r"\s?m(?:ins?)?\s?(\d\d?)\s?s(?:ecs?)?\b")
 _MARKED = (
     (_FEET_AND_INCHES, "ft", "inch", 9.0),
@@ -25,6 +29,7 @@ _MARKED = (
     (_MINUTES_AND_SECONDS, "min", "s", 999.0),
 )
 """What follows a first figure, the units of both, and how many of the larger there may be."""
+_ON_THE_CLOCK = re.compile(r"(?<![\d:.,+-])(\d{1,2}):([0-5]\d):([0-5]\d)(?![\d:]|\.\d)")
 _BEGINS_MARKED = frozenset("'’′hm ")
 _AND_A = " and a "
 _GAP = re.compile(r"[ \u00a0-]|,? and |, ")
@@ -52,6 +57,16 @@ def marked(text: str, start: int, end: int, value: float) -> Quantity | None:
             if whole is not None:
                 return Quantity(start, more.end(), text[start : more.end()], (whole,))
     return None
+
+
+def clocked(text: str) -> list[Quantity]:
+    """Times of three parts as spans of time, as results are listed: 2:11:47 is 2 hours, 11 minutes, 47 seconds."""
+    found = []
+    for match in _ON_THE_CLOCK.finditer(text):
+        hours, minutes, seconds = (int(part) for part in match.groups())
+        reading = NumberReading.of(3600.0 * hours + 60 * minutes + seconds, UNITS["s"])
+        found.append(Quantity(match.start(), match.end(), match[0], (reading,), weak=True, implied=True))
+    return found
 
 
 def join(text: str, found: Sequence[Quantity]) -> list[Quantity]:

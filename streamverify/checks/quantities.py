@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from streamverify.checks.hedges import hedged
+from streamverify.checks.indefinite import indefinite
 from streamverify.checks.joined import join, marked
 from streamverify.checks.number_words import MAGNITUDES, NUMBER_WORDS, RUN, Spelled, spelled
 from streamverify.checks.numerals import VULGAR, in_name, mixed_with, numeral_at, step_of, values_of
@@ -343,6 +344,8 @@ def _spelled_out(text: str, run: re.Match[str]) -> list[Quantity]:
         quantity = _built(text, number.start, number.end, [number.value], share=number.fraction)
         if number.scaled:
             quantity = replace(quantity, step=step_of(f"{number.value:.0f}"), rounded=True)
+        if indefinite(text, quantity.start, quantity.end):
+            quantity = replace(quantity, weak=True, implied=True)
         found.append(quantity)
     return found
 

@@ -1,4 +1,4 @@
-"""Scales that a text states once for its figures: "amounts in thousands of euros", "Sales (€m)".
+"""Scales that a text states once for its figures: "amounts in thousands of euros", "Sales (€m)", "trade (million lira)".
 
 Before: `index.py` asks for the scales of its texts. After: `signals.py` looks a claim's "€12.5 million" up as
 12,500 where the sources count in thousands.
@@ -19,7 +19,7 @@ _SCALE = re.compile(
     rf"\bin\s+(?:{_MONEY}\s?)?(?P<stated>{_WORDS})(?=\s*(?:of\s+(?:\w+\s+)?(?:euros?|dollars?|pounds?|crowns?|francs?|yen"
     rf"|kron\w+|{_MONEY})|[.,;:)|]|$))"
     rf"|{_MONEY}\s?(?:in\s+)?(?P<money>{_WORDS}|{_SHORT})"
-    rf"|[(|]\s?(?:in\s+)?(?P<column>{_WORDS})\s?[)|]",
+    rf"|[(|]\s?(?:in\s+)?(?P<column>{_WORDS})(?:\s(?:of\s)?[^\W\d_]{{3,12}})?\s?[)|]",
     re.MULTILINE,
 )
 """Not "hundreds of millions of users", nor a bare m, which is a metre."""

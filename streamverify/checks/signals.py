@@ -197,8 +197,11 @@ class _Check:
         if asked not in self._given:
             moments = [*(date for _, date in view.dates), *when]
             numbers = [*(found for _, found in view.quantities), *others]
-            self._given[asked] = derivable(quantity, numbers, moments) or proportional(
-                quantity, others, numbers[: len(numbers) - len(others)]
+            scales = {scale for found in view.scales for scale in found}
+            self._given[asked] = (
+                derivable(quantity, numbers, moments)
+                or any(derivable(scaled(quantity, scale), numbers) for scale in scales)
+                or proportional(quantity, others, numbers[: len(numbers) - len(others)])
             )
         return self._given[asked]
 

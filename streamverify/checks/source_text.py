@@ -16,6 +16,7 @@ from streamverify._lazy import cached_property
 from streamverify.checks.aligned import Run, run_of
 from streamverify.checks.currencies import named
 from streamverify.checks.dates import Date, dates, spans
+from streamverify.checks.joined import clocked
 from streamverify.checks.negation import Statement, statements
 from streamverify.checks.number_words import CARDINALS, ORDINALS
 from streamverify.checks.numbers import QuantityPool
@@ -70,9 +71,12 @@ class SourceText:
 
     @cached_property
     def quantities(self) -> tuple[Quantity, ...]:
-        """Its numbers, in order; a bare year is a date and a number."""
+        """Its numbers, in order; a bare year is a date and a number, a time with seconds a span of time too."""
         others = sorted((*_not_years(self.dates), *(Span(one.start, one.end) for one in self.phones)))
-        return quantities(self.text, skip=others, hedges=False)
+        found = quantities(self.text, skip=others, hedges=False)
+        taken = {one.start for one in found}
+        more = [one for one in clocked(self.text) if one.start not in taken]
+        return tuple(sorted((*found, *more), key=lambda one: one.start)) if more else found
 
     @cached_property
     def romans(self) -> tuple[Quantity, ...]:

@@ -64,6 +64,20 @@ _KIND = re.compile(
 """Some thing, not a known one, that a clause begins with, up to a value before the clause's own verb: "a
 label that was issued in", "someone who joined in"."""
 
+_VERB = re.compile(
+    r"(?<!\bwho )(?<!\bthat )(?<!\bwhich )\b(?:must|may|might|can|cannot|could|would|will|should|shall|needs?|has|have|had"
+    r"|gets?|pays?|counts?|costs?|comes?|takes?|receives?|requires?|earns?|owes?|appl(?:ies|y)|is|are|was|were|does|do"
+    r"|did|matches|match|carr(?:ies|y)|runs?|lasts?|keeps?|holds?|offers?|contains?|includes?|gives?)\b",
+    re.IGNORECASE,
+)
+"""The verb of a clause, behind which a value is stated; not that of "someone who has"."""
+_STATES = re.compile(
+    rf"\b(?:(?:{_STATED})\s+of\s+(?:about\s+|over\s+|under\s+)?"
+    r"|(?:below|under|over|above|within|beyond|than|to|least|most)\s+)[$€£¥₹]?$",
+    re.IGNORECASE,
+)
+"""Before a value that is stated, whatever it is said of: "a deposit of 50 pounds", "a child under two"."""
+
 _LONGEST_CLAUSE = 300
 """Characters of a clause before a value that are looked at."""
 _FAR = 120
@@ -88,9 +102,19 @@ def supposed(text: str, start: int) -> bool:
 def of_some_case(text: str, start: int, end: int) -> bool:
     """Whether this value says which thing of its kind is meant ("a ewe of 70 kg needs …")."""
     return (
-        _CASE.search(text, max(start - _FAR, 0), start) is not None
+        (_CASE.search(text, max(start - _FAR, 0), start) is not None or _tells_kind(text, start))
         and _BOUND.match(text, end) is None
         and _RULE.search(text, end, end + _FAR) is not None
+    )
+
+
+def _tells_kind(text: str, start: int) -> bool:
+    """Whether the value stands before the verb of a clause about some thing ("a claim filed 2 months after")."""
+    kind = _KIND.search(text, max(start - _FAR, 0), start)
+    return (
+        kind is not None
+        and _VERB.search(text, kind.start(), start) is None
+        and _STATES.search(text, kind.start(), start) is None
     )
 
 

@@ -156,6 +156,9 @@ def test_a_value_the_answer_makes_up_as_an_example_is_no_finding():
         "Someone weighing 46 kg gets two doses.",
         "Nothing is due, as a bill of €900 does not count.",
         "It is open, but a car worth 9,000 euros must stay outside.",
+        "A bill filed 45 days after the trip needs a hearing.",
+        "Someone who has been ill for 45 days may ask for a hearing.",
+        "In a village at 1,200 m, doses take an hour longer.",
     ],
 )
 def test_a_value_that_tells_which_case_of_a_rule_is_meant_is_no_finding(claim):
@@ -181,6 +184,8 @@ def test_a_value_that_tells_which_case_of_a_rule_is_meant_is_no_finding(claim):
         "At a height of 450 metres, the tower is the tallest.",
         "Nobody came, and a fine of 500 euros is due.",
         "In an interview on 6 March 2029, she resigned.",
+        "An employer must give 45 days of notice when it closes.",
+        "A child below 14 years of age has to wait outside.",
     ],
 )
 def test_a_value_that_is_stated_of_something_is_found(claim):
