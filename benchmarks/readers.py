@@ -211,6 +211,8 @@ NOT_READERS: dict[str, str] = {
     "checks.weekdays.between": "is asked by SourceIndex for each passage",
     "checks.weekdays.outside": "is asked by check for the days of a claim",
     "checks.weekdays.stands_for_a_day": "is asked by dates for what it found",
+    "checks.indefinite.indefinite": "looks at sixteen characters on either side",
+    "checks.ranges.within_range": "meets the dates of SourceIndex, of a date that no source holds",
     "checks.hedges.hedged": "is asked by quantities for what it found",
     "checks.number_words.spelled": "is asked by quantities for what it found",
     "checks.counted.alike": "asks negation.nearest_to for the sentence",

@@ -196,6 +196,9 @@ def quarter_past(text: str, start: int, end: int) -> ClockTime | None:
 
 
 def _by_hour(start: int, end: int, name: str, offset: int) -> ClockTime | None:
+    whole = _NOONS.get(name.lower())
+    if whole is not None:
+        return ClockTime(start, end, (whole + offset) % 1440)
     hour = _HOURS.get(name.lower()) or (int(name) if name.isdecimal() else 0)
     if not 1 <= hour <= 24:
         return None

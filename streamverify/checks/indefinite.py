@@ -1,7 +1,7 @@
 """Number words that tell no number: "will one day", "several million dollars", "the same quarter a year ago".
 
-Before: `quantities.py` built a quantity of such words. After: it keeps it as implied, so that it is compared and
-never accused.
+Before: `quantities.py` built a quantity of such words. After: it keeps it as implied: compared and never
+accused.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ def marked(text: str, start: int, end: int, value: float) -> Quantity | None:
 
 
 def clocked(text: str) -> list[Quantity]:
-    """Times of three parts as spans of time, as results are listed: 2:11:47 is 2 hours, 11 minutes, 47 seconds."""
+    """Times of three parts as spans of time, as results are listed: 2:11:47 is 2 h 11 min 47 s."""
     found = []
     for match in _ON_THE_CLOCK.finditer(text):
         hours, minutes, seconds = (int(part) for part in match.groups())

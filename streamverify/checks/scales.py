@@ -1,4 +1,4 @@
-"""Scales that a text states once for its figures: "amounts in thousands of euros", "Sales (€m)", "trade (million lira)".
+"""Scales that a text states once for its figures: "in thousands of euros", "Sales (€m)", "(million lira)".
 
 Before: `index.py` asks for the scales of its texts. After: `signals.py` looks a claim's "€12.5 million" up as
 12,500 where the sources count in thousands.

@@ -12,12 +12,7 @@ from dataclasses import replace
 from functools import cache, cached_property
 
 from streamverify.checks import coverage
-from streamverify.checks.aligned import (
-    CLEAR,
-    Place,
-    Reader,
-    contrast,
-)
+from streamverify.checks.aligned import CLEAR, Place, Reader, contrast
 from streamverify.checks.bounding import bounding
 from streamverify.checks.counted import alike, other_count, other_days
 from streamverify.checks.counterpart import other_date, other_number
@@ -36,6 +31,7 @@ from streamverify.checks.places import PlacedNumber, date_places, number_places
 from streamverify.checks.quantities import quantities
 from streamverify.checks.quantity import Hedge, Quantity
 from streamverify.checks.quotes import near_miss, occurs, quotations
+from streamverify.checks.ranges import within_range
 from streamverify.checks.replaced import closest, other_unit
 from streamverify.checks.scales import scaled
 from streamverify.checks.supposed import conditional, exemplary, of_some_case, supposed
@@ -227,8 +223,10 @@ class _Check:
         }
 
     def _bounding(self, date: Date) -> bool:
-        """Whether a date only bounds those that the sources have."""
-        return bounding(self._text, date, ((source.text, other) for source, other in self._all.dates))
+        """Whether a date only bounds those that the sources have, or lies between two that bound a range."""
+        if bounding(self._text, date, ((source.text, other) for source, other in self._all.dates)):
+            return True
+        return within_range(date, ((text.text, text.dates) for text in self._all.texts))
 
     def _left_out(self, date: Date) -> bool:
         """Whether a day is said to be closed where the sources are open on others, or the other way round."""

@@ -71,7 +71,7 @@ class SourceText:
 
     @cached_property
     def quantities(self) -> tuple[Quantity, ...]:
-        """Its numbers, in order; a bare year is a date and a number, a time with seconds a span of time too."""
+        """Its numbers, in order; a bare year is a date and a number, a time with seconds a span too."""
         others = sorted((*_not_years(self.dates), *(Span(one.start, one.end) for one in self.phones)))
         found = quantities(self.text, skip=others, hedges=False)
         taken = {one.start for one in found}

@@ -65,8 +65,9 @@ _KIND = re.compile(
 label that was issued in", "someone who joined in"."""
 
 _VERB = re.compile(
-    r"(?<!\bwho )(?<!\bthat )(?<!\bwhich )\b(?:must|may|might|can|cannot|could|would|will|should|shall|needs?|has|have|had"
-    r"|gets?|pays?|counts?|costs?|comes?|takes?|receives?|requires?|earns?|owes?|appl(?:ies|y)|is|are|was|were|does|do"
+    r"(?<!\bwho )(?<!\bthat )(?<!\bwhich )"
+    r"\b(?:must|may|might|can|cannot|could|would|will|should|shall|needs?|has|have"
+    r"|had|gets?|pays?|counts?|costs?|comes?|takes?|receives?|requires?|earns?|owes?|appl(?:ies|y)|is|are|was|were|does|do"
     r"|did|matches|match|carr(?:ies|y)|runs?|lasts?|keeps?|holds?|offers?|contains?|includes?|gives?)\b",
     re.IGNORECASE,
 )
@@ -109,7 +110,7 @@ def of_some_case(text: str, start: int, end: int) -> bool:
 
 
 def _tells_kind(text: str, start: int) -> bool:
-    """Whether the value stands before the verb of a clause about some thing ("a claim filed 2 months after")."""
+    """Whether the value stands before the verb of a clause about some thing: "a claim filed 45 days after"."""
     kind = _KIND.search(text, max(start - _FAR, 0), start)
     return (
         kind is not None

@@ -8,7 +8,7 @@ from streamverify.checks import SourceIndex, check
 from streamverify.scorers.protocol import Claim
 from streamverify.types import Passage
 
-SOURCE = Passage("a", "The works were sold in March 1984. Profit fell by 45 million euros in the third quarter.")
+SOURCE = Passage("a", "The works were sold in March 1984. Profit fell by 45 million in the third quarter.")
 
 
 def accused(claim: str) -> list[str]:

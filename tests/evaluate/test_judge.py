@@ -9,6 +9,7 @@ from hostile_bodies import NO_COMPLETIONS
 from hypothesis import given
 from hypothesis import strategies as st
 from judges import Server, answered, completion, judging
+from loopback import loopback
 from starlette.responses import JSONResponse, Response
 
 from streamverify.errors import InputFileError, JudgeError, UsageError

@@ -91,7 +91,8 @@ class Judge:
 
         Raises:
             MissingExtraError: the extra `openai` is not installed. Caller.
-            UsageError: there is no model or no key for the SDK's own endpoint, or a number is out of range. Caller.
+            UsageError: there is no model, no key for the SDK's own endpoint, or a number is out of range.
+                Caller.
             InputFileError: the cache is something else. Caller.
         """
         if not model:
