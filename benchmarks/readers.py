@@ -212,6 +212,7 @@ NOT_READERS: dict[str, str] = {
     "checks.weekdays.outside": "is asked by check for the days of a claim",
     "checks.weekdays.stands_for_a_day": "is asked by dates for what it found",
     "checks.indefinite.indefinite": "looks at sixteen characters on either side",
+    "checks.compared.difference": "meets one number of a claim and eighty of the sources at most",
     "checks.ranges.within_range": "meets the dates of SourceIndex, of a date that no source holds",
     "checks.hedges.hedged": "is asked by quantities for what it found",
     "checks.number_words.spelled": "is asked by quantities for what it found",

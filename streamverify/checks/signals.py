@@ -14,6 +14,7 @@ from functools import cache, cached_property
 from streamverify.checks import coverage
 from streamverify.checks.aligned import CLEAR, Place, Reader, contrast
 from streamverify.checks.bounding import bounding
+from streamverify.checks.compared import difference
 from streamverify.checks.counted import alike, other_count, other_days
 from streamverify.checks.counterpart import other_date, other_number
 from streamverify.checks.currencies import foreign
@@ -263,7 +264,7 @@ class _Check:
                 nearest = max(nearest, closest(value, rivals, reader, view.ground))
             present = [one for one in rivals if not (of_now and self._former(one, view))]
             seen = contrast(value, holders, present, reader, view.ground)
-            if seen is None:
+            if seen is None or (isinstance(value, Quantity) and self._compared(value, view)):
                 continue
             widest = max(widest, seen.gap)
             small = isinstance(value, Quantity) and value.weak
@@ -272,6 +273,9 @@ class _Check:
                 detail = self._told.instead(value, seen.other, view.sources[seen.other.source])
                 self._told.find(kind, value.start, value.end, detail)
         return {"value_unaligned": widest, "value_replaced": nearest}
+
+    def _compared(self, value: Quantity, view: SourceView) -> bool:
+        return difference(self._text, value, [number for _, number in view.quantities])
 
     def _former(self, place: Place, view: SourceView) -> bool:
         return former(view.sources[place.source].text, place.start, place.end)

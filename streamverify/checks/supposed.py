@@ -110,7 +110,7 @@ def of_some_case(text: str, start: int, end: int) -> bool:
 
 
 def _tells_kind(text: str, start: int) -> bool:
-    """Whether the value stands before the verb of a clause about some thing: "a claim filed 45 days after"."""
+    """Whether the value stands before the verb of a clause about some thing: "a claim filed 9 days after"."""
     kind = _KIND.search(text, max(start - _FAR, 0), start)
     return (
         kind is not None
