@@ -64,6 +64,14 @@ _LEAST_WORDS = 3
 """Content words that both must have in common; two where the sentence has `_FEW` at most."""
 _FEW = 4
 
+_OURS, _THEIRS = (0.4, 0), (0.3, 1)
+"""Where the claim negates, or the source: how alike both must be, as the share of all their content words
+that both have, and how many content words may stand between the negation and a shared one. A right claim
+often tells by a negation what its source affirms in other words; the other way round it is rarer."""
+_OF_A_PART = frozenset(stems_of(("no", "nobody")))
+"""In a claim they may negate what its source leaves out: it must be as alike as `_ALL_BUT`."""
+_ALL_BUT = 0.7
+
 _STOP = re.compile(r"[,;:()\n]")
 _MOST = frozenset(stems_of(listed("maximum minimum most least")))
 """Opposites that a sentence may have of two figures: they clash beside the same one."""
@@ -257,7 +265,15 @@ def _negated(own: Statement, theirs: Statement, common: frozenset[str]) -> int |
     if len(ours) % 2 == len(others) % 2 or (ours and others):
         return None
     cue, affirming, negating = (ours[0], theirs, own) if ours else (others[0], own, theirs)
-    negated = next((root for root in negating.stems[cue + 1 :] if root in common), None)
+    behind = [root for root in negating.stems[cue + 1 :] if root in negating.content]
+    passed = next((at for at, root in enumerate(behind) if root in common), None)
+    least, most = _OURS if ours else _THEIRS
+    if ours and own.stems[cue] in _OF_A_PART:
+        least = _ALL_BUT
+    alike = len(common) / len(own.content | theirs.content)
+    if passed is None or passed > most or alike < least:
+        return None
+    negated = behind[passed]
     if _holding({negated}, affirming).denying - frozenset(negating.stems):
         return None
     if ours:
