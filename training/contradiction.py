@@ -11,9 +11,7 @@ What was measured is kept in ROWS.jsonl, so that a second fit takes seconds. Dev
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -22,9 +20,11 @@ from numpy.typing import NDArray
 from streamverify.calibration import Calibration
 from streamverify.evaluate.stats import wilson
 from streamverify.figure import NotComputed
+from streamverify.scorers.premise_cached import PremiseCachedScorer
 from training.fitting import Floats, Row, fit
 from training.fuse import rows
 from training.jsonl import json_lines
+from training.kept_rows import COPIED, KeptRows
 
 RISING = (
     "contradiction",
@@ -123,21 +123,16 @@ _FEW = 20
 """Claims called contradicted below which a precision says nothing."""
 
 
-def measure(paths: Sequence[Path], kept: Path, model: Path | None) -> list[tuple[str, Row]]:
+def measure(paths: Sequence[Path], file: Path, model: Path | None) -> list[tuple[str, Row]]:
     """The claims of the sets, from the file they are kept in or measured and kept there."""
-    if not kept.exists():
-        from streamverify.scorers.premise_cached import PremiseCachedScorer
-
+    kept = KeptRows(file)
+    missing = {path.name.split(".")[0]: path for path in paths} if paths else {}
+    if missing.keys() - kept.sets.keys():
         scorer = PremiseCachedScorer(model, joint_windows=3)
-        with kept.open("w", encoding="utf-8") as file:
-            for path in paths:
-                for row in rows(list(json_lines(path)), scorer):
-                    file.write(json.dumps({"set": path.name.split(".")[0], **asdict(row)}) + "\n")
-    found = []
-    for line in kept.read_text(encoding="utf-8").splitlines():
-        record = json.loads(line)
-        found.append((record["set"], Row(record["case"], record["label"], record["features"])))
-    return found
+        for name, path in missing.items():
+            kept.of(name, lambda path=path: rows(list(json_lines(path)), scorer))  # type: ignore[misc]
+    names = [*missing] or [name for name in kept.sets if name != COPIED]
+    return [(name, row) for name in names for row in kept.sets[name]]
 
 
 def main() -> None:

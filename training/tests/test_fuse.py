@@ -4,6 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
+fitting = pytest.importorskip("training.fitting", reason="training.fitting needs the library")
+kept_rows = pytest.importorskip("training.kept_rows", reason="training.kept_rows needs the library")
 fuse = pytest.importorskip("training.fuse", reason="training.fuse needs the library: pip install -e .")
 
 
@@ -55,3 +57,13 @@ def test_a_case_with_its_claims_is_read_as_an_answer():
     assert [text[start:end] for start, end, _ in labels] == [claim["claim"] for claim in claims]
     assert [label for *_, label in labels] == ["supported", "contradicted", "unsupported"]
     assert [(p.id, p.title, p.text) for p in passages] == [("p1", "T", "Open.")]
+
+
+def test_what_was_measured_is_kept_and_not_measured_again(tmp_path):
+    file = tmp_path / "rows.jsonl"
+    row = fitting.Row("case", "supported", {"single": 0.5})
+    assert kept_rows.KeptRows(file).of("a", lambda: [row]) == [row]
+    assert kept_rows.KeptRows(file).of("b", lambda: [row, row]) == [row, row]
+    again = kept_rows.KeptRows(file)
+    assert again.sets == {"a": [row], "b": [row, row]}
+    assert again.of("a", lambda: pytest.fail("measured again")) == [row]

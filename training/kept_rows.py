@@ -1,0 +1,41 @@
+"""Claims that were measured through the library, kept so that the next fit needs no model.
+
+Before: `fuse.py` measures the claims of a set. After: it and `contradiction.py` fit on them. One file in JSON
+Lines holds several sets; a set that it holds is not measured again, so a new model wants a new file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from training.fitting import Row
+
+COPIED = "copied"
+"""Name of the set of sentences copied from passages, which `fuse.py` alone fits on."""
+
+
+class KeptRows:
+    """The measured claims of several sets, by name."""
+
+    def __init__(self, file: Path | None) -> None:
+        """Read what the file holds, if there is one; without a file nothing is kept."""
+        self._file = file
+        self.sets: dict[str, list[Row]] = {}
+        if file is not None and file.exists():
+            for line in file.read_text(encoding="utf-8").splitlines():
+                record = json.loads(line)
+                row = Row(record["case"], record["label"], record["features"])
+                self.sets.setdefault(record["set"], []).append(row)
+
+    def of(self, name: str, measure: Callable[[], Sequence[Row]]) -> list[Row]:
+        """The claims of a set: those kept, else those measured now, which are kept."""
+        if name not in self.sets:
+            self.sets[name] = list(measure())
+            if self._file is not None:
+                with self._file.open("a", encoding="utf-8") as file:
+                    for row in self.sets[name]:
+                        file.write(json.dumps({"set": name, **asdict(row)}) + "\n")
+        return self.sets[name]
