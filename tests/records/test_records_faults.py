@@ -31,14 +31,14 @@ def openings(database):
 def test_a_full_disk_drops_counts_and_goes_on_once_there_is_room(tmp_path, caplog):
     limited, path = threading.Event(), tmp_path / "records.db"
     with Records(path, patience=0) as records:
-        record(records)
-        engine = records.database._engines.here
+        engine = records.database._engines.here  # told before another thread begins: it walks over the list
 
         @sa.event.listens_for(engine, "begin")
         def _limit(connection):
             pages = connection.exec_driver_sql("PRAGMA page_count").scalar()
             connection.exec_driver_sql(f"PRAGMA max_page_count = {pages if limited.is_set() else 1_000_000}")
 
+        record(records)
         stored = records.statistics.stored
         limited.set()
         with Verifier(scorer(), observers=[records]) as verifier:
