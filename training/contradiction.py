@@ -22,8 +22,7 @@ from streamverify.evaluate.stats import wilson
 from streamverify.figure import NotComputed
 from streamverify.scorers.premise_cached import PremiseCachedScorer
 from training.fitting import Floats, Row, fit
-from training.fuse import rows
-from training.jsonl import json_lines
+from training.fuse import rows_of, set_name
 from training.kept_rows import COPIED, KeptRows
 
 RISING = (
@@ -126,12 +125,11 @@ _FEW = 20
 def measure(paths: Sequence[Path], file: Path, model: Path | None) -> list[tuple[str, Row]]:
     """The claims of the sets, from the file they are kept in or measured and kept there."""
     kept = KeptRows(file)
-    missing = {path.name.split(".")[0]: path for path in paths} if paths else {}
-    if missing.keys() - kept.sets.keys():
+    names = [set_name(path) for path in paths] or [name for name in kept.sets if name != COPIED]
+    if not kept.sets.keys() >= set(names):
         scorer = PremiseCachedScorer(model, joint_windows=3)
-        for name, path in missing.items():
-            kept.of(name, lambda path=path: rows(list(json_lines(path)), scorer))  # type: ignore[misc]
-    names = [*missing] or [name for name in kept.sets if name != COPIED]
+        for path in paths:
+            rows_of(path, kept, scorer)
     return [(name, row) for name in names for row in kept.sets[name]]
 
 

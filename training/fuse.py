@@ -125,6 +125,16 @@ def rows(records: Sequence[dict[str, Any]], scorer: Scorer) -> list[Row]:
         ]
 
 
+def set_name(path: Path) -> str:
+    """What the set in a file is called."""
+    return path.name.split(".")[0]
+
+
+def rows_of(path: Path, kept: KeptRows, scorer: Scorer) -> list[Row]:
+    """Every claim of the set in a file, kept or measured now."""
+    return kept.of(set_name(path), lambda: rows(list(json_lines(path)), scorer))
+
+
 def measured(basis: VerifierConfig, record: dict[str, Any]) -> Iterator[Row]:
     """The claims of one record, read and scored as a stream would."""
     answer, passages, labels = parts(record)
@@ -206,15 +216,12 @@ def main() -> None:
     scorer = PremiseCachedScorer(options.model, joint_windows=3)
     kept = KeptRows(options.rows)
 
-    def measured_of(path: Path) -> list[Row]:
-        return kept.of(path.name.split(".")[0], lambda: rows(list(json_lines(path)), scorer))
-
     if options.among is not None:
         first = rows(among(list(json_lines(options.first)), options.among, scorer), scorer)
     else:
-        first = measured_of(options.first)
+        first = rows_of(options.first, kept, scorer)
     second = [
-        *measured_of(options.second),
+        *rows_of(options.second, kept, scorer),
         *kept.of(COPIED, lambda: rows(copied(list(json_lines(options.second))), scorer)),
     ]
     fitting = Fitting(first, second, options.share, options.penalty, options.alarms)
@@ -228,7 +235,7 @@ def main() -> None:
     chosen = WITH_JOINT if options.joint else SUPPORT
     signs = [1 if n in RISING else -1 for n in chosen]
     weights, bias = fitting.map(chosen, "supported", signs, everything)
-    held = {path.name.split(".")[0]: measured_of(path) for path in options.beside}
+    held = {set_name(path): rows_of(path, kept, scorer) for path in options.beside}
     claims = [row for found in held.values() for row in found]
     for name in CHECKS:
         print(f"labels that {name} changes beside: {Flips.of(name, chosen, weights, bias, claims)}")

@@ -34,8 +34,18 @@ class KeptRows:
         """The claims of a set: those kept, else those measured now, which are kept."""
         if name not in self.sets:
             self.sets[name] = list(measure())
-            if self._file is not None:
-                with self._file.open("a", encoding="utf-8") as file:
-                    for row in self.sets[name]:
-                        file.write(json.dumps({"set": name, **asdict(row)}) + "\n")
+            self._keep()
         return self.sets[name]
+
+    def _keep(self) -> None:
+        """Write all sets, or none where it is broken off: part of a set would pass for the whole."""
+        if self._file is None:
+            return
+        lines = [
+            json.dumps({"set": name, **asdict(row)}) + "\n"
+            for name, found in self.sets.items()
+            for row in found
+        ]
+        part = self._file.with_name(f"{self._file.name}.part")
+        part.write_text("".join(lines), encoding="utf-8")
+        part.replace(self._file)

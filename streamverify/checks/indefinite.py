@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 
+from streamverify.checks.number_words import MAGNITUDES
 from streamverify.text.calendar import MONTHS
 from streamverify.text.words import alternatives
 
-_MAGNITUDE = re.compile(r"(?:hundred|thousand|million|billion|trillion|dozen|lakh|crore)\b", re.IGNORECASE)
+_MAGNITUDE = re.compile(rf"(?:{alternatives(MAGNITUDES)})\b", re.IGNORECASE)
 _MANY = re.compile(r"\b(?:several|many|few|couple|countless|multiple|untold)(?: of)?[ -]$", re.IGNORECASE)
 """Before a magnitude: some unknown number of them."""
 _COLUMN = re.compile(r"[(|]\s?(?:in )?$")

@@ -19,7 +19,6 @@ _BETWEEN = re.compile(
 _LED_BY_BETWEEN = re.compile(r"\bbetween (?:the )?$", re.IGNORECASE)
 _LONGEST = 30
 """Characters between the two dates of a range."""
-_YEAR_OF_DAYS = 13 * 32
 _DAY = 1440
 """Minutes."""
 
@@ -52,15 +51,15 @@ def _lies_within(date: Date, first: Date, last: Date) -> bool:
     if date.minute is not None:
         if first.minute is None or last.minute is None:
             return False
-        minutes = [date.minute, date.minute + _DAY // 2] if date.half_day else [date.minute]
-        return any(_round(minute, minute, first.minute, last.minute, _DAY) for minute in minutes)
+        minutes = [date.minute, (date.minute + _DAY // 2) % _DAY] if date.half_day else [date.minute]
+        return any(_within(minute, minute, first.minute, last.minute) for minute in minutes)
     if date.month is None or first.month is None or last.month is None:
         return False
     begins, ends = _place(first, 1), _place(last, 31)
     own = _place(date, 1), _place(date, 31)
     years = [year for year in (first.year, last.year) if year is not None]
     if date.year is None or not years:
-        return _round(*own, begins, ends, _YEAR_OF_DAYS)
+        return _within(*own, begins, ends)
     since, until = (years[0], begins), (years[-1], ends)
     if since > until:  # of one year, told behind the second: "from November to March 2026"
         since = (years[0] - 1, begins)
@@ -72,8 +71,8 @@ def _place(date: Date, day: int) -> int:
     return (date.month or 0) * 32 + (date.day or day)
 
 
-def _round(low: int, high: int, begins: int, ends: int, whole: int) -> bool:
+def _within(low: int, high: int, begins: int, ends: int) -> bool:
     """Whether a stretch lies within another one, which may run over the end of the day or the year."""
     if begins <= ends:
         return begins <= low and high <= ends
-    return low >= begins or high % whole <= ends
+    return low >= begins or high <= ends

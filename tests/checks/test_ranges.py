@@ -42,6 +42,7 @@ def test_a_time_is_accused_unless_it_lies_within_the_range(first, last, hour):
     [
         ("Stoves are banned on 20 January.", "Stoves are banned from November to 15 March."),
         ("It is quiet at 3 a.m.", "Quiet hours are 22:00 to 6:00."),
+        ("The gate is open at 12:30.", "The gate is open from 00:00 to 01:00."),
         ("On 10 December the bridge is closed.", "The bridge is closed between 6 December and 17 December."),
         ("The offer holds in January 2026.", "The offer holds from 1 November 2025 to 31 March 2026."),
         ("The offer holds in December 2025.", "The offer holds from November to March 2026."),
