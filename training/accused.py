@@ -16,10 +16,10 @@ import numpy as np
 
 from streamverify.scorers.lexical import LexicalScorer
 from training.fitting import Row, fit
-from training.fuse import CHECKS, GIVEN, rows
+from training.fuse import CHECKS, COUNTED, rows
 from training.jsonl import json_lines
 
-WEIGHED = (*CHECKS, *GIVEN)
+WEIGHED = (*CHECKS, *COUNTED)
 PENALTY = 1e-5
 """Next to none: there are thousands of sentences for ten weights."""
 
