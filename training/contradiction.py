@@ -128,6 +128,7 @@ def measure(paths: Sequence[Path], file: Path, model: Path | None) -> list[tuple
     names = [set_name(path) for path in paths] or [name for name in kept.sets if name != COPIED]
     if not kept.sets.keys() >= set(names):
         scorer = PremiseCachedScorer(model, joint_windows=3)
+        kept = KeptRows(file, scorer.fingerprint.revision)
         for path in paths:
             rows_of(path, kept, scorer)
     return [(name, row) for name in names for row in kept.sets[name]]

@@ -217,7 +217,7 @@ def main() -> None:
     if options.among is not None and options.rows is not None:
         parser.error("--rows keeps the sets as they are, not with --among")
     scorer = PremiseCachedScorer(options.model, joint_windows=3)
-    kept = KeptRows(options.rows)
+    kept = KeptRows(options.rows, scorer.fingerprint.revision)
 
     if options.among is not None:
         first = rows(among(list(json_lines(options.first)), options.among, scorer), scorer)

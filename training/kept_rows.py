@@ -1,7 +1,7 @@
 """Claims that were measured through the library, kept so that the next fit needs no model.
 
 Before: `fuse.py` measures the claims of a set. After: it and `contradiction.py` fit on them. One file in JSON
-Lines holds several sets; a set that it holds is not measured again, so a new model wants a new file.
+Lines holds several sets of one model; a set that it holds is not measured again.
 """
 
 from __future__ import annotations
@@ -20,13 +20,24 @@ COPIED = "copied"
 class KeptRows:
     """The measured claims of several sets, by name."""
 
-    def __init__(self, file: Path | None) -> None:
-        """Read what the file holds, if there is one; without a file nothing is kept."""
+    def __init__(self, file: Path | None, revision: str | None = None) -> None:
+        """Read what the file holds, if there is one; without a file nothing is kept.
+
+        Args:
+            file: that keeps them.
+            revision: of the model that measures; of any where nothing is measured.
+
+        Raises:
+            ValueError: another model measured what the file holds. Caller: name another file.
+        """
         self._file = file
+        self._revision = revision
         self.sets: dict[str, list[Row]] = {}
         if file is not None and file.exists():
             for line in file.read_text(encoding="utf-8").splitlines():
                 record = json.loads(line)
+                if revision is not None and record["revision"] != revision:
+                    raise ValueError(f"{file} holds claims of another model: name a new file, or delete it")
                 row = Row(record["case"], record["label"], record["features"])
                 self.sets.setdefault(record["set"], []).append(row)
 
@@ -42,7 +53,7 @@ class KeptRows:
         if self._file is None:
             return
         lines = [
-            json.dumps({"set": name, **asdict(row)}) + "\n"
+            json.dumps({"set": name, "revision": self._revision, **asdict(row)}) + "\n"
             for name, found in self.sets.items()
             for row in found
         ]

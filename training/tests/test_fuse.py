@@ -62,8 +62,15 @@ def test_a_case_with_its_claims_is_read_as_an_answer():
 def test_what_was_measured_is_kept_and_not_measured_again(tmp_path):
     file = tmp_path / "rows.jsonl"
     row = fitting.Row("case", "supported", {"single": 0.5})
-    assert kept_rows.KeptRows(file).of("a", lambda: [row]) == [row]
-    assert kept_rows.KeptRows(file).of("b", lambda: [row, row]) == [row, row]
+    assert kept_rows.KeptRows(file, "one").of("a", lambda: [row]) == [row]
+    assert kept_rows.KeptRows(file, "one").of("b", lambda: [row, row]) == [row, row]
     again = kept_rows.KeptRows(file)
     assert again.sets == {"a": [row], "b": [row, row]}
     assert again.of("a", lambda: pytest.fail("measured again")) == [row]
+
+
+def test_claims_of_another_model_are_not_taken_for_its_own(tmp_path):
+    file = tmp_path / "rows.jsonl"
+    kept_rows.KeptRows(file, "one").of("a", lambda: [fitting.Row("case", "supported", {"single": 0.5})])
+    with pytest.raises(ValueError, match="claims of another model: name a new file"):
+        kept_rows.KeptRows(file, "other")
