@@ -21,14 +21,16 @@ from streamverify.checks.denied import denied
 from streamverify.checks.editions import edition, names_edition
 from streamverify.checks.exchanged import exchanged
 from streamverify.checks.index import SourceIndex
+from streamverify.checks.misquoted import misquoted
 from streamverify.checks.moved import moved
 from streamverify.checks.names import names
 from streamverify.checks.negation import Statement, mismatch, statements
 from streamverify.checks.quotes import near_miss, occurs, quotations
 from streamverify.checks.quotes import plain as quoted_words
-from streamverify.checks.signals import check
+from streamverify.checks.signals import check, unheld
 from streamverify.checks.subjects import of_another
 from streamverify.checks.supposed import conditional, exemplary, of_some_case, of_some_kind, supposed
+from streamverify.checks.told import Told
 from streamverify.citations import (
     Resolver,
     annotate,
@@ -99,6 +101,11 @@ def _checked(text: str) -> object:
     return check(Claim(_CLAIM), index)
 
 
+def _misquoted(text: str) -> float:
+    index = SourceIndex(_PASSAGES)
+    return misquoted(text, index.everything, Told(Claim(text), index), index)
+
+
 def _read_before(text: str) -> object:
     """Sentences of the answer that lean on those before them."""
     before = [_sentence(text), _sentence(f"{text}:")]
@@ -130,9 +137,11 @@ CALLS: dict[str, Callable[[str], object]] = {
         text, set(), edition(_titled(text)), edition(_PASSAGES[0])
     ),
     "checks.subjects.of_another": lambda text: [of_another(_CLAIM, text, text), of_another(text, "", _CLAIM)],
+    "checks.misquoted.misquoted": lambda text: _misquoted(text[:2000]),
     "checks.quotes.near_miss": lambda text: [near_miss(q, [quoted_words(text)]) for q in quotations(_CLAIM)],
     "checks.quotes.occurs": lambda text: [occurs(q, [quoted_words(text)]) for q in quotations(_CLAIM)],
     "checks.signals.check": lambda text: check(Claim(text[:2000]), SourceIndex(_PASSAGES)),
+    "checks.signals.unheld": lambda text: unheld(Claim(text[:2000]), SourceIndex(_PASSAGES)),
     "checks.acronyms.in_other_forms": lambda text: [
         *in_other_forms(text, SourceIndex(_PASSAGES).everything),
         *in_other_forms("The WHO met NASA.", SourceIndex([_titled(text)]).everything),

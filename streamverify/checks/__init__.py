@@ -9,6 +9,6 @@ Read in this order: `index.py` (what is known of the sources), `quantity.py`, `q
 from streamverify.checks.index import Near, SourceIndex
 from streamverify.checks.outcome import Checked, Signals
 from streamverify.checks.respelled import Spelling
-from streamverify.checks.signals import check
+from streamverify.checks.signals import check, unheld
 
-__all__ = ["Checked", "Near", "Signals", "SourceIndex", "Spelling", "check"]
+__all__ = ["Checked", "Near", "Signals", "SourceIndex", "Spelling", "check", "unheld"]

@@ -23,6 +23,7 @@ from streamverify.checks.derived import derivable, proportional, reachable
 from streamverify.checks.exchanged import Exchange
 from streamverify.checks.former import former, of_then
 from streamverify.checks.index import ALIGNED_WHOLE, Near, SourceIndex, SourceView
+from streamverify.checks.misquoted import misquoted
 from streamverify.checks.names import Name, missing, names
 from streamverify.checks.nearest import Nearest
 from streamverify.checks.numbers import allowances, as_good, of_its_kind
@@ -31,7 +32,6 @@ from streamverify.checks.phones import listed, phones
 from streamverify.checks.places import PlacedNumber, date_places, number_places
 from streamverify.checks.quantities import quantities
 from streamverify.checks.quantity import Hedge, Quantity
-from streamverify.checks.quotes import near_miss, occurs, quotations
 from streamverify.checks.ranges import within_range
 from streamverify.checks.replaced import closest, other_unit
 from streamverify.checks.scales import scaled
@@ -63,6 +63,11 @@ def check(claim: Claim, index: SourceIndex, *, near: Iterable[Near] = ()) -> Che
     return _Check(claim, index, index.near(near)).run()
 
 
+def unheld(claim: Claim, index: SourceIndex) -> Signals:
+    """What of a claim's numbers, dates and names no source holds or gives; every other signal is 0."""
+    return _Check(claim, index, index.everything).values()
+
+
 class _Check:
     """One run of the checks: the claim, the sources, and the findings so far."""
 
@@ -90,22 +95,32 @@ class _Check:
         return self._reader if len(self._nowhere) < _LOOKED_UP else None
 
     def run(self) -> Checked:
-        found_dates = [date for date in dates(self._text) if self._told.own(date.start, date.end)]
-        aside = sorted((*spans(found_dates), *(Span(one.start, one.end) for one in self._dialled)))
-        numbers = [q for q in quantities(self._text, skip=aside) if not q.implied]
-        if any(date.zone for _, date in self._all.dates):
-            self._zoned = spans([date for date in found_dates if date.zone])
+        numbers, found_dates = self._read()
         signals: dict[str, float] = {}
         signals |= self._numbers(numbers, found_dates)
         signals |= self._dates(found_dates)
         signals |= self._aligned(numbers, found_dates)
         signals |= self._names()
-        signals |= self._quotes()
+        signals["quote_missing"] = misquoted(self._text, self._all, self._told, self._index)
         signals |= self._nearest()
         closely = self._near.size <= READ_CLOSELY
         signals |= coverage.wording(self._text, self._near, closely=closely)
         signals |= self._versions()
         return Checked(self._told.findings, Signals(**signals), self._told.against)
+
+    def values(self) -> Signals:
+        numbers, found_dates = self._read()
+        told = self._numbers(numbers, found_dates) | self._dates(found_dates) | self._names()
+        return Signals(**{name: told[name] for name in ("number_missing", "date_missing", "name_missing")})
+
+    def _read(self) -> tuple[list[Quantity], list[Date]]:
+        """The claim's own numbers and dates."""
+        found_dates = [date for date in dates(self._text) if self._told.own(date.start, date.end)]
+        aside = sorted((*spans(found_dates), *(Span(one.start, one.end) for one in self._dialled)))
+        numbers = [q for q in quantities(self._text, skip=aside) if not q.implied]
+        if any(date.zone for _, date in self._all.dates):
+            self._zoned = spans([date for date in found_dates if date.zone])
+        return numbers, found_dates
 
     def _numbers(self, numbers: Sequence[Quantity], found_dates: Sequence[Date]) -> dict[str, float]:
         found = [quantity for quantity in numbers if self._told.own(quantity.start, quantity.end)]
@@ -338,25 +353,6 @@ class _Check:
         """Whether the name is only the first word of a list item that its lead-in was put before."""
         offsets = self._claim.offsets
         return bool(offsets) and name.start > 0 and " " not in name.text and offsets[name.start - 1] < 0
-
-    def _quotes(self) -> dict[str, float]:
-        found = [
-            quotation
-            for quotation in quotations(self._text)
-            if self._told.own(quotation.start, quotation.end)
-        ]
-        lost = 0
-        for quotation in found:
-            if occurs(quotation, self._all.plain):
-                continue
-            lost += 1
-            miss = near_miss(quotation, self._all.plain)
-            detail = "quoted words are in no passage"
-            if miss is not None:
-                source = self._all.sources[miss.source]
-                detail = f"{miss.difference} ({self._index.name(source.passage)})"
-            self._told.find(FindingKind.QUOTE_MISMATCH, quotation.start, quotation.end, detail)
-        return {"quote_missing": _share(lost, found)}
 
     def _nearest(self) -> dict[str, float]:
         """What the one sentence that shares most words with the claim has otherwise."""

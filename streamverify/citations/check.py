@@ -7,12 +7,13 @@ The rules, first that holds:
 
     fabricated      the marker means no passage
     unverified      the sentence has no verdict or makes no claim, or a cited passage was not scored
-    correct         the sentence is supported, and a cited passage alone supports it, or the cited
+    correct         the sentence is supported, the cited set lacks no number, date or name of it that
+                    other passages have, and a cited passage alone supports it, or the cited
                     set together does while none of it does alone or clearly better than any of it,
-                    or the passage supports the part of the sentence that the marker closes, or no
-                    passage alone supports the sentence and the cited one comes nearest to it
-    partial         a cited passage supports some clauses, or (where clauses were not scored) comes
-                    near and no other passage alone supports the sentence
+                    or no passage alone supports the sentence and the cited one comes nearest to it;
+                    or the passage supports the part of the sentence that the marker closes
+    partial         a cited passage supports some clauses; or it comes near and no other passage alone
+                    supports the sentence, where clauses were not scored or the cited set lacks something
     wrong_passage   the sentence is supported, by another passage or by several
     unsupported     the sentence is not supported
 
@@ -88,6 +89,7 @@ def check_citations(
     *,
     joint_support: float | None = None,
     part_support: PartSupport | None = None,
+    lacks: Callable[[Sequence[str]], bool] = lambda _: False,
     thresholds: CitationThresholds = CitationThresholds(),
     require: Requirement = "never",
     lent: Sequence[Marker] = (),
@@ -105,6 +107,8 @@ def check_citations(
         joint_support: likewise for all cited passages together, from a joint pass; None without one.
         part_support: likewise for a part of the sentence (a span in `sentence.text`) and a passage.
             Asked only about clauses of sentences whose citation is not settled otherwise.
+        lacks: whether passages together lack a number, date or name of the sentence that others have.
+            Asked only about supported sentences.
         thresholds: when a probability counts.
         require: whether a claim without any marker gets a `missing` citation, empty, at the place
             where a marker should stand.
@@ -121,6 +125,7 @@ def check_citations(
         support=_lookup(support),
         joint=joint_support,
         part=part_support,
+        lacks=lacks,
         thresholds=thresholds,
     ).run()
 
@@ -141,15 +146,17 @@ class _Check:
     support: Callable[[str], float | None]
     joint: float | None
     part: PartSupport | None
+    lacks: Callable[[Sequence[str]], bool]
     thresholds: CitationThresholds
 
     def run(self) -> tuple[Citation, ...]:
         cited = cited_passages(self.markers, self.resolver)
+        lacking = self.label is Label.SUPPORTED and bool(cited) and self.lacks(cited)
         found: list[Citation] = []
         for position, marker in enumerate(self.markers):
             ids = self.resolver.resolve(marker)
             if ids:
-                found.append(self._judged(position, ids, cited))
+                found.append(self._judged(position, ids, cited, lacking))
             if not ids or self.resolver.unresolved(marker):
                 found.append(self._citation(marker, (), CitationFinding.FABRICATED, None))
         return tuple(found)
@@ -176,14 +183,16 @@ class _Check:
             supported_span=Span(start + span.start, start + span.end) if span else None,
         )
 
-    def _judged(self, position: int, ids: tuple[str, ...], cited: tuple[str, ...]) -> Citation:
+    def _judged(self, position: int, ids: tuple[str, ...], cited: tuple[str, ...], lacking: bool) -> Citation:
         scores = [score for id_ in ids if (score := self.support(id_)) is not None]
         best = max(scores, default=0.0)
         unscored = not scores or (len(scores) < len(ids) and best < self.thresholds.support)
         if unscored or self.label in {Label.UNVERIFIED, Label.NO_CLAIM}:
             return self._citation(self.markers[position], ids, CitationFinding.UNVERIFIED, None)
-        correct = self._correct(position, ids, cited, best) if self.label is Label.SUPPORTED else None
-        return correct or self._incorrect(position, ids, best)
+        if self.label is not Label.SUPPORTED:
+            return self._incorrect(position, ids, best, lacking=False)
+        correct = self._of_part(position, ids, best) if lacking else self._correct(position, ids, cited, best)
+        return correct or self._incorrect(position, ids, best, lacking)
 
     def _correct(
         self, position: int, ids: tuple[str, ...], cited: tuple[str, ...], best: float
@@ -194,12 +203,18 @@ class _Check:
             return self._citation(marker, ids, CitationFinding.CORRECT, best)
         if self._together(cited):
             return self._citation(marker, ids, CitationFinding.CORRECT, self.joint)
-        scope = self._scope(position) if self.part is not None else None
-        if scope is not None and self._backs(scope, ids):
-            return self._citation(marker, ids, CitationFinding.CORRECT, best, span=scope)
+        if (part := self._of_part(position, ids, best)) is not None:
+            return part
         if self._nearest(ids, best):
             return self._citation(marker, ids, CitationFinding.CORRECT, best)
         return None
+
+    def _of_part(self, position: int, ids: tuple[str, ...], best: float) -> Citation | None:
+        """The citation, when its passages support the part of the sentence that it closes."""
+        scope = self._scope(position) if self.part is not None else None
+        if scope is None or not self._backs(scope, ids):
+            return None
+        return self._citation(self.markers[position], ids, CitationFinding.CORRECT, best, span=scope)
 
     def _nearest(self, ids: tuple[str, ...], best: float) -> bool:
         """Whether these passages come nearest to supporting what no passage supports alone.
@@ -211,16 +226,23 @@ class _Check:
         # A passage that stands twice, in overlapping pieces, is no nearer than itself.
         return best >= bar and best >= rival - SAME and rival < self.thresholds.support
 
-    def _incorrect(self, position: int, ids: tuple[str, ...], best: float) -> Citation:
+    def _incorrect(self, position: int, ids: tuple[str, ...], best: float, lacking: bool) -> Citation:
         marker, supported = self.markers[position], self.label is Label.SUPPORTED
-        better = _best(self.resolver, self.support, self.thresholds) if supported else None
-        span = self._backed(ids) if self.part is not None else None
-        near = self.part is None and better is None and best >= self.thresholds.near
+        better = self._better(ids, lacking) if supported else None
+        span = self._backed(ids) if self.part is not None and (better is None or not lacking) else None
+        near = (self.part is None or lacking) and better is None and best >= self.thresholds.near
         if span is not None or near:
             finding = CitationFinding.PARTIAL
         else:
             finding = CitationFinding.WRONG_PASSAGE if supported else CitationFinding.UNSUPPORTED
         return self._citation(marker, ids, finding, best, better=better, span=span)
+
+    def _better(self, ids: tuple[str, ...], lacking: bool) -> str | None:
+        """The passage that supports the sentence best by itself, if one does; it lacks nothing of it."""
+        better = _best(self.resolver, self.support, self.thresholds)
+        if not lacking or better is None:
+            return better
+        return None if better in ids or self.lacks((better,)) else better
 
     def _together(self, cited: tuple[str, ...]) -> bool:
         """Whether it takes the cited set: together it supports, no passage of it does alone, or far less."""

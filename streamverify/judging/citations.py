@@ -179,6 +179,7 @@ class CitationChecker:
             parts.alone,
             joint_support=joint,
             part_support=parts.support if measured is not None and not measured.claim.hurried else None,
+            lacks=parts.lacks,
             thresholds=self._thresholds,
             require=require,
         )
@@ -252,6 +253,13 @@ class _Parts:
         features, work = self._material.alone(measured, passage, self._abort)
         self.work = self.work + work
         return self._calibration.probability(features)
+
+    def lacks(self, passages: Sequence[str]) -> bool:
+        """Whether these passages together lack a value of the sentence that others have; not in a hurry."""
+        measured = self._measured
+        if measured is None or measured.claim.hurried:
+            return False
+        return self._material.lacks(measured, passages)
 
     def support(self, span: Span, passage: str) -> float | None:
         """Probability that the passage supports what stands in `span` of the sentence's text."""

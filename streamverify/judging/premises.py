@@ -6,11 +6,12 @@ Before: `passages.py` read the passages. After: `assessor.py` and `citations.py`
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 
-from streamverify.checks import Checked, SourceIndex, Spelling, check
+from streamverify.checks import Checked, SourceIndex, Spelling, check, unheld
 from streamverify.errors import ScoringError
 from streamverify.judging.evidence import WindowFinder
 from streamverify.judging.score_cache import ScoreCache, digest, score_key
@@ -31,6 +32,8 @@ from streamverify.types import Passage, Work
 
 NEAR = 2
 """Best windows whose text the checks hold a claim against."""
+_APART = 256
+"""Passages, and sets of them, of which it is kept what the checks know where there are no others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,7 @@ class PreparedPremises:
         self._cache, self._digest = cache, digest(self.windows)
         self.question = question
         self._index = SourceIndex(self.passages, question=question)
-        self._alone: dict[int, tuple[SourceIndex, Spelling]] = {}
+        self._apart = lru_cache(_APART)(partial(_apart, self.passages, question))
         self._spelling = Spelling(self._index.everything)
 
     def renewed(self, passages: Sequence[Passage], abort: Abort) -> PreparedPremises:
@@ -173,7 +176,7 @@ class PreparedPremises:
         score, work = measured.score, Work()
         seen = next(entry for entry in score.single if self.id_of(entry.window) == passage)
         window = self.windows[seen.window]
-        index, spelling = self._by_itself(window.passage)
+        index, spelling = self._apart((window.passage,))
         claim = self._respelled(measured.said, spelling)
         if claim.text != measured.claim.text or (score.tokens and seen is not score.single[0]):
             narrow = replace(claim, focus=(seen.window,), together=(), only_focus=True)
@@ -185,12 +188,19 @@ class PreparedPremises:
         score = replace(score, single=(seen,), joint=None)
         return features(score, checked.signals, self.finder.about(score.single, claim.text)), work
 
-    def _by_itself(self, passage: int) -> tuple[SourceIndex, Spelling]:
-        """What the checks know where there is this one passage, and how it writes its values."""
-        if passage not in self._alone:  # two threads at once make it twice at worst
-            index = SourceIndex([self.passages[passage]], question=self.question)
-            self._alone[passage] = index, Spelling(index.everything)
-        return self._alone[passage]
+    def lacks(self, measured: Measured, passages: Iterable[str]) -> bool:
+        """Whether these passages together lack a number, date or name of a claim that the stream's have."""
+        chosen = frozenset(passages)
+        places = tuple(place for place, passage in enumerate(self.passages) if passage.id in chosen)
+        if len(places) == len(self.passages):
+            return False
+        index, _ = self._apart(places)
+        there, everywhere = unheld(measured.said, index), measured.checked.signals
+        return (
+            there.number_missing > everywhere.number_missing
+            or there.date_missing > everywhere.date_missing
+            or there.name_missing > everywhere.name_missing
+        )
 
     def _respelled(self, claim: Claim, spelling: Spelling) -> Claim:
         """The claim with its values as the passages write them, unless that makes it too long to be read."""
@@ -214,6 +224,14 @@ class PreparedPremises:
     def _check(self, claim: Claim, near: Sequence[WindowScore]) -> Checked:
         windows = [self.windows[entry.window] for entry in near]
         return check(claim, self._index, near=[(w.passage, w.start, w.end) for w in windows])
+
+
+def _apart(
+    passages: Sequence[Passage], question: str | None, places: Iterable[int]
+) -> tuple[SourceIndex, Spelling]:
+    """What the checks know where there are these passages only, and how they write their values."""
+    index = SourceIndex([passages[place] for place in places], question=question)
+    return index, Spelling(index.everything)
 
 
 _SLACK = 1e-3

@@ -125,6 +125,35 @@ def test_a_passage_that_backs_a_clause_is_partial_with_its_span():
     assert text[start - OFFSET : end - OFFSET] == "but costs fell by a third [1]."
 
 
+def holding(*sets):
+    """`lacks` where only these sets of passages have all that the sentence names."""
+    return lambda passages: not any(set(passages) >= whole for whole in sets)
+
+
+def test_a_set_that_lacks_a_value_others_have_is_partial_however_likely_it_supports():
+    needed = holding({"p1", "p2"})
+    assert found("It grew [1].", support={"p1": 0.9, "p2": 0.7}, lacks=needed) == [("[1]", "partial", None)]
+    assert found("It grew [1].", support={"p1": 0.45, "p2": 0.3}, lacks=needed) == [("[1]", "partial", None)]
+    support = {"p1": 0.9, "p2": 0.7}
+    both = found("It grew [1][2].", support=support, lacks=needed)
+    assert both == found("It grew [1][2].", support=support)
+    # What has next to nothing to do with the sentence stays wrong.
+    assert found("It grew [3].", support={"p3": 0.01}, lacks=needed) == [("[3]", "wrong_passage", None)]
+
+
+def test_a_set_that_lacks_a_value_is_wrong_where_another_passage_has_all():
+    support = {"p1": 0.9, "p2": 0.8}
+    assert found("It grew [1].", support=support, lacks=holding({"p2"})) == [("[1]", "partial", None)]
+    support["p2"] = 0.95
+    assert found("It grew [1].", support=support, lacks=holding({"p2"})) == [("[1]", "wrong_passage", "p2")]
+
+
+def test_what_a_set_lacks_does_not_count_for_the_part_that_a_marker_closes():
+    text = "The expedition sailed in the Fram [1], a ship designed by Colin Archer."
+    options = {"part_support": part({("The", "p1"): 0.9})(text), "lacks": holding({"p1", "p2"})}
+    assert [finding for _, finding, _ in found(text, support={"p1": 0.9}, **options)] == ["correct"]
+
+
 def test_a_marker_within_the_sentence_answers_for_the_part_it_closes():
     text = "The expedition sailed in the Fram [1], a ship designed by Colin Archer [2]."
     known = {("The", "p1"): 0.9, (",", "p2"): 0.9}

@@ -127,6 +127,16 @@ async def test_figures_of_the_report_follow_the_findings():
     assert "no citation" in none.not_computed["accuracy"]
 
 
+async def test_a_passage_that_lacks_what_another_has_is_no_whole_source():
+    for text, finding in (
+        ("The mill was built in 1804 [1].", CitationFinding.CORRECT),
+        ("The mill was there in 1920 [1].", CitationFinding.PARTIAL),
+        ("The mill was there in 1920 [1][3].", CitationFinding.CORRECT),
+        ("The mill was there in 1955 [1].", CitationFinding.CORRECT),  # nobody has it: the verdict's matter
+    ):
+        assert (await report_on(text)).sentences[0].citations[0].finding is finding
+
+
 async def test_a_fabricated_marker_is_taken_out_alone():
     policy = Redact(fabricated_citations="marker")
     report = await report_on("The mill is old [9]. The dam is big [2].", policy=policy)
