@@ -1,9 +1,10 @@
 """Are the right windows looked at? `python benchmarks/windows.py SET.jsonl [--amid WORDS]`.
 
 A claim is shown the few windows of its passages that promise most. For each labelled claim that names the
-passages it rests on, this counts whether all of them, and whether any, are among the windows that got a pass
-of their own. `--amid 2000` puts the passages of other cases around those of a case until they hold so many
-words, in an order drawn with a fixed seed. The set is in the form of the golden cases.
+passages it rests on, this counts whether all of them, and whether any, are among the windows that may get a
+pass of their own: passes that the first ones make needless are run here too. `--amid 2000` puts the passages
+of other cases around those of a case until they hold so many words, in an order drawn with a fixed seed. The
+set is in the form of the golden cases.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from scipy.stats import binomtest
 from streamverify import Passage, Sentence
 from streamverify.judging.assessor import VerifierConfig
 from streamverify.passages import cut
-from streamverify.scorers.named import model_named
+from streamverify.scorers.installed import EMBEDDED, installed_folder
+from streamverify.scorers.premise_cached import PremiseCachedScorer
 from streamverify.scorers.protocol import Abort
 
 
@@ -89,7 +91,8 @@ def main() -> None:
     rows = [json.loads(line) for line in options.dataset.read_text(encoding="utf-8").splitlines() if line]
     everything: list[bool] = []
     something: list[bool] = []
-    with closing(model_named(options.model)()) as scorer:
+    folder = None if options.model == EMBEDDED else installed_folder(options.model) or Path(options.model)
+    with closing(PremiseCachedScorer(folder, early_exit=False)) as scorer:
         config = VerifierConfig(scorer, scorer.traits.calibration)
         for number, row in enumerate(rows):
             others = [passage for other in rows if other is not row for passage in passages_of(other)]

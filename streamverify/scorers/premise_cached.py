@@ -48,7 +48,7 @@ from streamverify.scorers.protocol import (
     Window,
     WindowScore,
 )
-from streamverify.scorers.selection import LexicalIndex
+from streamverify.scorers.selection import LexicalIndex, related
 from streamverify.scorers.tokens import Encoder, TokenReader, Tokens, read_tokenizer
 from streamverify.scorers.windows.cache import CacheStatistics
 from streamverify.scorers.windows.encoded_windows import EncodedWindows, WindowKey
@@ -341,7 +341,7 @@ class PremiseCachedScorer:
         """The windows to look at and their weights, best first."""
         few = prepared.index.size <= min(self._single_passes, count)  # all of them, whatever their order
         hints = () if few else [self._encode(hint).ids for hint in claim.hints]
-        return prepared.index.ranked(ids, count, hints)
+        return related(prepared.index.ranked(ids, count, hints))
 
     def _keys_values(
         self, prepared: _PreparedWindows, windows: Sequence[int], abort: Abort

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamverify.scorers.selection import LexicalIndex
+from streamverify.scorers.selection import RELATED, LexicalIndex, related
 
 windows = st.lists(st.lists(st.integers(0, 12), max_size=8), max_size=12)
 claims = st.lists(st.integers(0, 15), max_size=8)
@@ -51,3 +51,21 @@ def test_a_hint_decides_between_windows_that_share_as_much_with_the_claim():
 
 def test_a_hint_does_not_outweigh_the_claim():
     assert LexicalIndex([[1, 2], [3, 4], [5]]).best([1, 2], 1, [[3, 4]]) == [0]
+
+
+@given(windows, claims, st.integers(1, 6), st.lists(claims, max_size=2))
+def test_what_has_to_do_with_the_claim_is_all_that_shares_enough_of_what_the_best_does(
+    texts, claim, count, hints
+):
+    ranked = LexicalIndex(texts).ranked(claim, count, hints)
+    kept = related(ranked)
+    assert kept == ranked[: len(kept)]
+    assert bool(kept) == bool(ranked)
+    for window, weight in ranked:
+        assert ((window, weight) in kept) == (weight >= RELATED * ranked[0][1])
+
+
+def test_other_passages_are_not_read_beside_one_that_holds_the_claim():
+    texts = [[1, 2, 3, 4], [4, 8, 9], [5, 6, 7]]
+    assert [window for window, _ in related(LexicalIndex(texts).ranked([1, 2, 3, 4], 3))] == [0]
+    assert [window for window, _ in related(LexicalIndex(texts).ranked([10, 11], 3))] == [0, 1, 2]
