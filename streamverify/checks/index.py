@@ -230,12 +230,24 @@ def _union(parts: Iterable[frozenset[T]]) -> frozenset[T]:
 
 
 class SourceIndex:
-    """The passages of one stream, and the question if given, as the checks see them."""
+    """The passages of one stream, and the question if given, as the checks see them.
 
-    def __init__(self, passages: Sequence[Passage], *, question: str | None = None) -> None:
+    Args:
+        passages: in their order.
+        question: what was asked.
+        read: gives what a text holds; an index of texts that another one has too is given one that remembers.
+    """
+
+    def __init__(
+        self,
+        passages: Sequence[Passage],
+        *,
+        question: str | None = None,
+        read: Callable[[str], SourceText] | None = None,
+    ) -> None:
         self.passages = tuple(passages)
         self.question = question
-        self._narrow = _Narrow(self.passages, question)
+        self._narrow = _Narrow(self.passages, question, read or lru_cache(maxsize=256)(SourceText))
         self.everything = self._narrow.everything
         self.versions = Versions(self.passages, self._narrow.read)
         # The function is another object's: what remembers its own method is freed by the collector alone, and
@@ -245,6 +257,11 @@ class SourceIndex:
     def name(self, passage: int) -> str:
         """How a finding calls a passage: its id, or the question."""
         return f"passage {self.passages[passage].id}" if passage >= 0 else "the question"
+
+    def only(self, places: Iterable[int]) -> SourceIndex:
+        """The index of the passages at these places, as if there were no others."""
+        some = [self.passages[place] for place in places]
+        return SourceIndex(some, question=self.question, read=self._narrow.read)
 
     def near(self, windows: Iterable[Near]) -> SourceView:
         """The view of some windows with the titles of their passages and the question.
@@ -258,7 +275,9 @@ class SourceIndex:
 class _Narrow:
     """Makes views, of everything and of some windows; remembers what their texts hold."""
 
-    def __init__(self, passages: Sequence[Passage], question: str | None) -> None:
+    def __init__(
+        self, passages: Sequence[Passage], question: str | None, read: Callable[[str], SourceText]
+    ) -> None:
         self._passages = passages
         self._titles = [
             Source(position, passage.title, -1) for position, passage in enumerate(passages) if passage.title
@@ -266,7 +285,7 @@ class _Narrow:
         self._asked = [Source(-1, question, -1)] if question else []
         texts = [Source(position, passage.text, 0) for position, passage in enumerate(passages)]
         # Answers return to the same few windows sentence after sentence, in other company.
-        self.read = read = lru_cache(maxsize=256)(SourceText)
+        self.read = read
         self._dated = [
             [date for text in told_dates(passage) if text for date in dates(text)] for passage in passages
         ]

@@ -106,7 +106,7 @@ class PreparedPremises:
         self._cache, self._digest = cache, digest(self.windows)
         self.question = question
         self._index = SourceIndex(self.passages, question=question)
-        self._apart = lru_cache(_APART)(partial(_apart, self.passages, question))
+        self._apart = lru_cache(_APART)(partial(_apart, self._index))
         self._spelling = Spelling(self._index.everything)
 
     def renewed(self, passages: Sequence[Passage], abort: Abort) -> PreparedPremises:
@@ -226,11 +226,9 @@ class PreparedPremises:
         return check(claim, self._index, near=[(w.passage, w.start, w.end) for w in windows])
 
 
-def _apart(
-    passages: Sequence[Passage], question: str | None, places: Iterable[int]
-) -> tuple[SourceIndex, Spelling]:
+def _apart(whole: SourceIndex, places: Iterable[int]) -> tuple[SourceIndex, Spelling]:
     """What the checks know where there are these passages only, and how they write their values."""
-    index = SourceIndex([passages[place] for place in places], question=question)
+    index = whole.only(places)
     return index, Spelling(index.everything)
 
 

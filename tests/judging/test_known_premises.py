@@ -120,8 +120,8 @@ def test_verdicts_are_those_of_a_verifier_that_knows_nothing():
 def test_windows_that_left_the_cache_are_encoded_again_and_score_the_same():
     scorer = PremiseCachedScorer(threads=1, cache_bytes=1_000_000)
     with Verifier(scorer) as verifier:
-        first = verifier.check_sync("The bridge was opened in 1890.", SETS[0])
-        again = verifier.check_sync("The bridge was opened in 1890 indeed.", SETS[0])
+        first = verifier.check_sync("The bridge of 30 metres was opened in 1890.", SETS[0])
+        again = verifier.check_sync("The bridge of 30 metres was opened in 1890 indeed.", SETS[0])
         assert (first.work.windows_from_cache, again.work.windows_from_cache) == (0, 2)
         for number in range(6):
             for word in ("so", "true"):  # what comes once would not drive out what came again
@@ -129,7 +129,7 @@ def test_windows_that_left_the_cache_are_encoded_again_and_score_the_same():
                     f"Nothing of it is {word}.", [Passage("c", f"Other text, number {number}. " * 4)]
                 )
         evicted = scorer.statistics().evicted
-        late = verifier.check_sync("The bridge was opened in 1890.", SETS[0])
+        late = verifier.check_sync("The bridge of 30 metres was opened in 1890.", SETS[0])
     assert evicted
     assert late.work.windows_from_cache == 0
     assert verdicts(first) == verdicts(late)
