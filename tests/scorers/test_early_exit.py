@@ -71,12 +71,13 @@ TEXTS = (
 @pytest.mark.model
 def test_passes_are_left_out_where_the_first_decide_and_scores_of_the_others_stay():
     abort = Abort()
-    windows = [Window(number, text, 0, len(text)) for number, text in enumerate(TEXTS)]
+    texts = (TEXTS[0], "The Eiffel Tower stands in Paris and was painted again in 2021.", TEXTS[1])
+    windows = [Window(number, text, 0, len(text)) for number, text in enumerate(texts)]
     short, full = PremiseCachedScorer(threads=1), PremiseCachedScorer(threads=1, early_exit=False)
     claims = [Claim(TEXTS[0]), Claim("The tower was finished in 1889 and tea contains caffeine.")]
     few = short.score(short.prepare(windows, abort=abort), claims, abort=abort)
     all_ = full.score(full.prepare(windows, abort=abort), claims, abort=abort)
-    assert [score.passes for score in all_] == [4, 4]
+    assert [score.passes for score in all_] == [3, 4]
     assert few[0].passes == 2
     for one, other in zip(few, all_, strict=True):
         assert one.joint == other.joint

@@ -65,17 +65,21 @@ def test_it_is_a_scorer_and_says_what_it_is(scorer):
 def test_scores_are_those_of_the_machine_that_made_the_model(scorer):
     reference = json.loads((embedded() / "reference.json").read_text())
     prepared = prepare(scorer, *reference["windows"])
+    everything = tuple(range(len(reference["windows"])))
     for expected in reference["claims"]:
-        (got,) = score(scorer, prepared, expected["claim"])
+        claim = Claim(expected["claim"], focus=everything, together=(everything,))
+        (got,) = score(scorer, prepared, claim)
         pairs = [(entry.score, expected["single"][entry.window]) for entry in got.single]
-        for found, logits in [*pairs, (got.joint, expected["joint"])]:
+        assert len(pairs) == len(everything)
+        for found, logits in [*pairs, (got.together[0], expected["joint"])]:
             assert np.abs(centred(found) - (np.array(logits) - np.mean(logits))).max() < 0.05
 
 
 def test_the_best_window_comes_first_and_probabilities_add_up(scorer):
-    (got,) = score(scorer, prepare(scorer, TEA, TOWER), CLAIM)
-    assert got.single[0].window == 1
-    for nli in (*(entry.score for entry in got.single), got.joint):
+    prepared = prepare(scorer, TEA, TOWER)
+    (got,) = score(scorer, prepared, Claim(CLAIM, focus=(0, 1), together=((0, 1),)))
+    assert [entry.window for entry in got.single] == [1, 0]
+    for nli in (*(entry.score for entry in got.single), *got.together):
         assert math.isclose(nli.entailment + nli.neutral + nli.contradiction, 1, abs_tol=1e-3)
 
 
@@ -151,7 +155,7 @@ def test_a_claim_reads_more_windows_than_the_graph_has_places_for(scorer):
 
 def test_focus_adds_windows_and_the_count_of_passes_is_right():
     scorer = PremiseCachedScorer(threads=1, single_passes=2, joint_windows=2, early_exit=False)
-    prepared = prepare(scorer, TOWER, TEA, "Paris is in France.", "Cats sleep.")
+    prepared = prepare(scorer, TOWER, f"{CLAIM} Tea is a drink.", "Paris is in France.", "Cats sleep.")
     (plain,) = score(scorer, prepared, CLAIM)
     assert len(plain.single) == 2
     assert plain.passes == 3
@@ -163,6 +167,13 @@ def test_focus_adds_windows_and_the_count_of_passes_is_right():
     assert asked.together[1] == next(entry.score for entry in asked.single if entry.window == 0)
     assert asked.passes == 5
     scorer.close()
+
+
+def test_a_window_that_has_nothing_to_do_with_the_claim_changes_nothing(scorer):
+    beside, alone = prepare(scorer, TEA, TOWER), prepare(scorer, TOWER)
+    (among,), (by_itself,) = score(scorer, beside, CLAIM), score(scorer, alone, CLAIM)
+    assert [entry.score for entry in among.single] == [entry.score for entry in by_itself.single]
+    assert (among.joint, among.passes, among.tokens) == (None, 1, by_itself.tokens)
 
 
 def test_one_window_has_no_joint_pass(scorer):
