@@ -10,6 +10,7 @@ The rules, first that holds:
     correct         the sentence is supported, the cited set lacks no number, date or name of it that
                     other passages have, and a cited passage alone supports it, or the cited
                     set together does while none of it does alone or clearly better than any of it,
+                    or the set would lack one of these without the passage,
                     or no passage alone supports the sentence and the cited one comes nearest to it;
                     or the passage supports the part of the sentence that the marker closes
     partial         a cited passage supports some clauses; or it comes near and no other passage alone
@@ -203,6 +204,8 @@ class _Check:
             return self._citation(marker, ids, CitationFinding.CORRECT, best)
         if self._together(cited):
             return self._citation(marker, ids, CitationFinding.CORRECT, self.joint)
+        if self._needed(ids, cited):
+            return self._citation(marker, ids, CitationFinding.CORRECT, best)
         if (part := self._of_part(position, ids, best)) is not None:
             return part
         if self._nearest(ids, best):
@@ -250,6 +253,11 @@ class _Check:
             return False
         alone = max(self.support(id_) or 0.0 for id_ in cited)
         return alone < self.thresholds.support or self.joint >= alone + TOGETHER
+
+    def _needed(self, ids: tuple[str, ...], cited: tuple[str, ...]) -> bool:
+        """Whether the cited set, which lacks nothing, would lack something without these passages."""
+        others = tuple(id_ for id_ in cited if id_ not in ids)
+        return bool(others) and self.lacks(others)
 
     def _scope(self, position: int) -> Span | None:
         """The part of the sentence a marker closes, when that is not all of it; in the sentence's text."""

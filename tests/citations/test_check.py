@@ -141,6 +141,20 @@ def test_a_set_that_lacks_a_value_others_have_is_partial_however_likely_it_suppo
     assert found("It grew [3].", support={"p3": 0.01}, lacks=needed) == [("[3]", "wrong_passage", None)]
 
 
+def test_a_passage_without_which_the_set_would_lack_a_value_is_cited_correctly():
+    support = {"p1": 0.9, "p2": 0.1, "p3": 0.1}
+    needed = {"lacks": holding({"p1", "p2"})}
+    assert found("It grew [1][2].", support=support, **needed) == [
+        ("[1]", "correct", None),
+        ("[2]", "correct", None),
+    ]
+    assert [finding for _, finding, _ in found("It grew [1][2][3].", support=support, **needed)] == [
+        "correct",
+        "correct",
+        "wrong_passage",
+    ]
+
+
 def test_a_set_that_lacks_a_value_is_wrong_where_another_passage_has_all():
     support = {"p1": 0.9, "p2": 0.8}
     assert found("It grew [1].", support=support, lacks=holding({"p2"})) == [("[1]", "partial", None)]
