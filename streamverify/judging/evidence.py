@@ -64,24 +64,41 @@ class WindowWords:
                 refutes the end of a claim may share less with it than what tells its beginning.
         """
         window = self._window
-        values = [
-            (first - window.start, last - window.start)
-            for passage, first, last in against
-            if passage == window.passage
-        ]
+        values = self._own(against)
         best: tuple[bool, int, int, Span] | None = None
         for (start, end), held in self.sentences:
             if start == end:
                 continue
-            shared = claim & held
-            refutes = any(
-                start <= first and last <= end and not shared <= stems(window.text[first:last])
-                for first, last in values
-            )
-            rank = (refutes, len(shared), start - end, Span(window.start + start, window.start + end))
+            refutes = self._refuting(Span(start, end), claim & held, values)
+            span = Span(window.start + start, window.start + end)
+            rank = (refutes, len(claim & held), start - end, span)
             if best is None or rank[:3] > best[:3]:
                 best = rank
         return best[3] if best is not None else Span(window.start, window.end)
+
+    def refutes(self, claim: frozenset[str], against: Sequence[Near]) -> bool:
+        """Whether a sentence that holds a value against the claim shares more with it than the unit."""
+        values = self._own(against)
+        return bool(values) and any(
+            self._refuting(span, claim & held, values) for span, held in self.sentences
+        )
+
+    def _own(self, places: Sequence[Near]) -> list[Span]:
+        """Those of these places that lie in the window's passage, counted from its beginning."""
+        window = self._window
+        return [
+            Span(first - window.start, last - window.start)
+            for passage, first, last in places
+            if passage == window.passage
+        ]
+
+    def _refuting(self, sentence: Span, shared: frozenset[str], values: Sequence[Span]) -> bool:
+        return any(
+            sentence.start <= value.start
+            and value.end <= sentence.end
+            and not shared <= stems(self._window.text[value.start : value.end])
+            for value in values
+        )
 
     def share_of(self, claim: frozenset[str]) -> float:
         """How far the window is about a claim: the largest share of its words in one sentence, 0 to 1."""
@@ -150,13 +167,16 @@ class WindowFinder:
         A window by itself is read too weakly to be ranked by its reading alone: what it shares with the
         claim, as a whole and in its best sentence, counts for more. The reading is what speaks for the claim
         where the verdict is SUPPORTED, against it where it is CONTRADICTED, and either of them otherwise.
-        Of a window the sentence is shown that `WindowWords.pin` finds, `against` included.
+        Of a window the sentence is shown that `WindowWords.pin` finds, `against` included; where the verdict is
+        not SUPPORTED, windows with a sentence that holds what the passages have instead go before all others.
         """
         claim = stems(claim_text)
 
-        def weight(entry: WindowScore) -> float:
+        def weight(entry: WindowScore) -> tuple[bool, float]:
             words = self._words[entry.window]
-            return words.share_of(claim) + _largest(claim, (words.stems,)) + _reading(entry.score, label)
+            shared = words.share_of(claim) + _largest(claim, (words.stems,))
+            refutes = label is not Label.SUPPORTED and words.refutes(claim, against)
+            return refutes, shared + _reading(entry.score, label)
 
         shown: list[Evidence] = []
         for entry in sorted(scored, key=weight, reverse=True):

@@ -97,6 +97,24 @@ def test_a_window_about_something_else_never_leads_by_its_reading(label, reading
     assert first.passage == "mill"
 
 
+@pytest.mark.parametrize(
+    ("label", "first"), [(Label.CONTRADICTED, "p2"), (Label.UNSUPPORTED, "p2"), (Label.SUPPORTED, "p1")]
+)
+def test_what_has_another_value_is_shown_before_what_shares_more(label, first):
+    closing = "All offices close at 4 p.m. on the last days of a month."
+    last = "The last appointment of the day is at 11.30 a.m."
+    passages = [Passage("p1", closing), Passage("p2", last), Passage("p3", "Cats sleep at 11.30 a.m.")]
+    windows = [Window(number, one.text, 0, len(one.text)) for number, one in enumerate(passages)]
+    scored = [WindowScore(number, NliScore(0.3, 0.4, 0.3)) for number in range(3)]
+    place = last.index("11.30")
+    against = [(1, place, place + 10), (2, 14, 24)]
+    shown = WindowFinder(windows, passages).evidence(
+        "The last appointments are when all offices close, at 4 p.m.", label, scored, against
+    )
+    assert shown[0].passage == first
+    assert shown[-1].passage == "p3"
+
+
 def test_a_sentence_is_shown_once_and_no_more_than_a_few_are():
     passages = [Passage(f"p{n}", f"Fact number {n} is true.") for n in range(6)]
     windows = [Window(n, p.text, 0, len(p.text)) for n, p in enumerate(passages)]
