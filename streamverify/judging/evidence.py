@@ -167,7 +167,7 @@ class WindowFinder:
         A window by itself is read too weakly to be ranked by its reading alone: what it shares with the
         claim, as a whole and in its best sentence, counts for more. The reading is what speaks for the claim
         where the verdict is SUPPORTED, against it where it is CONTRADICTED, and either of them otherwise.
-        Where it is not SUPPORTED, windows with a sentence that holds what the passages have instead go before all.
+        Where it is not SUPPORTED, windows whose sentence has another value than the claim go before all.
         Of a window the sentence is shown that `WindowWords.pin` finds, `against` included.
         """
         claim = stems(claim_text)
