@@ -349,6 +349,7 @@ def train(plan: Plan, crew: Crew | None = None) -> Run:
             run.save()
             saved = now
     if crew.leads:
+        run.save()  # what was trained, before minutes of measuring; then what was measured
         run.evaluate(sets)
         run.save()
     return run
