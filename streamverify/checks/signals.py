@@ -109,6 +109,7 @@ class _Check:
         return Checked(self._told.findings, Signals(**signals), self._told.against)
 
     def values(self) -> Signals:
+        """The checks that look values up, and no other."""
         numbers, found_dates = self._read()
         told = self._numbers(numbers, found_dates) | self._dates(found_dates) | self._names()
         return Signals(**{name: told[name] for name in ("number_missing", "date_missing", "name_missing")})

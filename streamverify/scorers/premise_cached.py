@@ -339,8 +339,7 @@ class PremiseCachedScorer:
         self, prepared: _PreparedWindows, claim: Claim, ids: Sequence[int], count: int
     ) -> list[tuple[int, float]]:
         """The windows to look at and their weights, best first."""
-        few = prepared.index.size <= min(self._single_passes, count)  # all of them, whatever their order
-        hints = () if few else [self._encode(hint).ids for hint in claim.hints]
+        hints = [self._encode(hint).ids for hint in claim.hints]
         return related(prepared.index.ranked(ids, count, hints))
 
     def _keys_values(

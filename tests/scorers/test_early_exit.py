@@ -99,3 +99,29 @@ def test_a_passage_that_says_otherwise_about_the_same_thing_is_looked_at():
     assert {entry.window for entry in score.single} >= {0, 1}
     assert 2 not in {entry.window for entry in score.single}
     scorer.close()
+
+
+@pytest.mark.model
+def test_a_window_that_has_nothing_to_do_with_the_claim_changes_nothing():
+    scorer, abort, claim = PremiseCachedScorer(threads=1), Abort(), Claim("The tower was finished in 1889.")
+    found = []
+    for texts in (TEXTS[:1], TEXTS):
+        windows = [Window(number, text, 0, len(text)) for number, text in enumerate(texts)]
+        found += scorer.score(scorer.prepare(windows, abort=abort), [claim], abort=abort)
+    assert found[0] == found[1]
+    assert (found[1].joint, found[1].passes) == (None, 1)
+    scorer.close()
+
+
+@pytest.mark.model
+def test_what_the_question_asks_about_has_to_do_with_the_claim_however_few_windows_there_are():
+    texts = ("The fee is 40 crowns.", "Members of the rowing club pay nothing.")
+    windows = [Window(number, text, 0, len(text)) for number, text in enumerate(texts)]
+    scorer, abort = PremiseCachedScorer(threads=1, early_exit=False), Abort()
+    prepared = scorer.prepare(windows, abort=abort)
+    said = "The fee is 40 crowns."
+    [alone, asked] = scorer.score(
+        prepared, [Claim(said), Claim(said, hints=("What do members of the rowing club pay?",))], abort=abort
+    )
+    assert [len(alone.single), len(asked.single)] == [1, 2]
+    scorer.close()

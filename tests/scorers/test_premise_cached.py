@@ -169,13 +169,6 @@ def test_focus_adds_windows_and_the_count_of_passes_is_right():
     scorer.close()
 
 
-def test_a_window_that_has_nothing_to_do_with_the_claim_changes_nothing(scorer):
-    beside, alone = prepare(scorer, TEA, TOWER), prepare(scorer, TOWER)
-    (among,), (by_itself,) = score(scorer, beside, CLAIM), score(scorer, alone, CLAIM)
-    assert [entry.score for entry in among.single] == [entry.score for entry in by_itself.single]
-    assert (among.joint, among.passes, among.tokens) == (None, 1, by_itself.tokens)
-
-
 def test_one_window_has_no_joint_pass(scorer):
     (got,) = score(scorer, prepare(scorer, TOWER), CLAIM)
     assert got.joint is None
