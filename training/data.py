@@ -134,6 +134,7 @@ def case_rows(case: Case) -> Iterator[Row]:
         ValueError: a span is not part of its claim. Operator.
     """
     texts = [passage["text"] for passage in case["passages"]]
+    titles = [passage.get("title", "") for passage in case["passages"]]
     for claim in case["claims"]:
         text = claim["claim"]
         absent = [span for span in claim["spans"] if span not in text]
@@ -143,7 +144,7 @@ def case_rows(case: Case) -> Iterator[Row]:
             "source": case["domain"],
             "premise": "\n".join(texts),
             "passages": texts,
-            "titles": [passage["title"] for passage in case["passages"]],
+            "titles": titles if all(titles) else [],
             "claim": text,
             "label": claim["label"],
             "kind": claim["kind"],

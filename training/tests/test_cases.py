@@ -13,6 +13,7 @@ from training.batches import VIEWS, GroupSampler, build_batch, context_windows
 from training.data import ENTAIL, NOT_ENTAIL, load_set, read_rows
 from training.losses import order_loss, sentence_loss
 from training.metrics import auroc
+from training.passages import with_texts
 from training.synthetic import claims
 from training.windows import clean_claim, load_tokenizer, pack_windows, token_marks
 
@@ -82,6 +83,19 @@ def test_a_case_is_read_with_its_titles_and_spans(tmp_path, tokenizer_file):
     assert [tokenizer.id_to_token(i) for i in wrong.ids[wrong.marks]] == ["1950"]
     titled, bare = context_windows(context, 60), context_windows(context, 60, titled=False)
     assert [len(a) - len(b) for a, b in zip(titled, bare, strict=True)] == [3, 3]
+
+
+def test_a_case_that_names_its_passages_gets_their_texts_and_has_no_titles(tmp_path, tokenizer_file):
+    named = CASE | {"passages": [{"id": "wiki-1"}, {"id": "wiki-2"}]}
+    texts = {"wiki-1": "it opened in 1901.", "wiki-2": "it closed in 1950.", "wiki-3": "it is red."}
+    (case,) = with_texts([named], texts)
+    path = tmp_path / "cases.jsonl"
+    path.write_text(json.dumps(case) + "\n")
+    (context,) = load_set(path, load_tokenizer(tokenizer_file))
+    assert len(context.passages) == 2
+    assert context.titles == ()
+    with pytest.raises(ValueError, match="case one: no file of passages holds 'wiki-2'"):
+        list(with_texts([named], {"wiki-1": "it opened in 1901."}))
 
 
 def test_a_span_that_is_not_in_its_claim_names_the_case(tmp_path, tokenizer_file):
