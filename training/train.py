@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 HELD_OUT = "wanli_part"
-"""Sentence-pair set whose last contexts are kept for development."""
+"""Sentence-pair set of which some contexts, spread over the whole, are kept for development."""
 HELD_OUT_CONTEXTS = 30
 
 
@@ -110,7 +110,7 @@ def load_groups(
         path = next(p for f in folders if (p := f / f"{spec.name}.jsonl.gz").exists() or f == folders[-1])
         contexts = load_cached(path, tokenizer, plan.run / "cache")
         if spec.name == HELD_OUT:
-            contexts, held_out = contexts[:-HELD_OUT_CONTEXTS], contexts[-HELD_OUT_CONTEXTS:]
+            contexts, held_out = held_apart(contexts, HELD_OUT_CONTEXTS)
         if spec.group == "hand":
             contexts = some_of(contexts, plan.data_part)
         groups.setdefault(spec.group, []).append((spec.weight, contexts))
@@ -127,6 +127,12 @@ def load_groups(
         )
     (plan.run / "manifest.json").write_text(json.dumps(manifest, indent=1))
     return groups, held_out
+
+
+def held_apart(contexts: list[Context], count: int) -> tuple[list[Context], list[Context]]:
+    """The contexts without some of them, and these: at equal distances, so of all labels in a sorted set."""
+    places = range(0, len(contexts), max(len(contexts) // count, 1))[:count]
+    return [c for i, c in enumerate(contexts) if i not in places], [contexts[i] for i in places]
 
 
 def some_of(contexts: list[Context], part: float) -> list[Context]:

@@ -16,7 +16,7 @@ from training.parallel import MEET_EVERY, run_crew
 from training.plan import Plan
 from training.restore import restore
 from training.tests.toys import SHAPES
-from training.train import train, train_in_crew, trained_groups
+from training.train import held_apart, train, train_in_crew, trained_groups
 from training.windows import load_tokenizer
 
 
@@ -60,6 +60,13 @@ def test_a_run_goes_on_where_it_stopped(finished, data, start, tokenizer_file):
     run = train(plan(finished, data, start, tokenizer_file, 10**9))
     assert before["step"] <= run.progress.step <= before["step"] + MEET_EVERY
     assert run.progress.resumed == 1
+
+
+def test_what_is_held_apart_is_spread_over_a_sorted_set():
+    kept, apart = held_apart(list(range(100)), 10)
+    assert apart == list(range(0, 100, 10))
+    assert sorted([*kept, *apart]) == list(range(100))
+    assert held_apart([1, 2, 3], 10) == ([], [1, 2, 3])
 
 
 def show_weights(folder, crew):
