@@ -11,6 +11,7 @@ import torch
 from training import export
 from training.batches import VIEWS, GroupSampler, build_batch, context_windows
 from training.data import ENTAIL, NOT_ENTAIL, load_set, read_rows
+from training.jsonl import json_lines
 from training.losses import order_loss, sentence_loss
 from training.metrics import auroc
 from training.passages import with_texts
@@ -115,6 +116,18 @@ def test_the_recipes_own_cases_can_be_read_and_do_not_overlap(name):
     for rows in (train, held_out):
         assert 0.45 < sum(row["label"] == "entail" for row in rows) / len(rows) < 0.55
         assert all((row["label"] == "entail") == (not row["spans"]) for row in rows)
+
+
+def test_cases_about_public_passages_hold_none_of_their_text_and_are_held_out_by_passage():
+    folder = Path(export.__file__).with_name("sets")
+    train, held_out = (list(json_lines(folder / f"{n}.jsonl.gz")) for n in ("public", "public_heldout"))
+    named = [{passage["id"] for case in cases for passage in case["passages"]} for cases in (train, held_out)]
+    assert not named[0] & named[1]
+    for cases in (train, held_out):
+        assert all(set(passage) == {"id"} for case in cases for passage in case["passages"])
+        claims = [claim for case in cases for claim in case["claims"]]
+        assert 0.45 < sum(claim["label"] == "entail" for claim in claims) / len(claims) < 0.55
+        assert all((claim["label"] == "entail") == (not claim["spans"]) for claim in claims)
 
 
 @pytest.mark.parametrize(
