@@ -131,8 +131,10 @@ def case_rows(case: Case) -> Iterator[Row]:
     """A row for every claim of a hand-written case.
 
     Raises:
-        ValueError: a span is not part of its claim. Operator.
+        ValueError: a span is not part of its claim, or a passage is only named. Operator.
     """
+    if any("text" not in passage for passage in case["passages"]):
+        raise ValueError(f"case {case['id']} only names its passages: `training.passages` puts the texts in")
     texts = [passage["text"] for passage in case["passages"]]
     titles = [passage.get("title", "") for passage in case["passages"]]
     for claim in case["claims"]:

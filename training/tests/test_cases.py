@@ -91,6 +91,9 @@ def test_a_case_that_names_its_passages_gets_their_texts_and_has_no_titles(tmp_p
     texts = {"wiki-1": "it opened in 1901.", "wiki-2": "it closed in 1950.", "wiki-3": "it is red."}
     (case,) = with_texts([named], texts)
     path = tmp_path / "cases.jsonl"
+    path.write_text(json.dumps(named) + "\n")
+    with pytest.raises(ValueError, match=r"case one only names its passages: `training\.passages`"):
+        load_set(path, load_tokenizer(tokenizer_file))
     path.write_text(json.dumps(case) + "\n")
     (context,) = load_set(path, load_tokenizer(tokenizer_file))
     assert len(context.passages) == 2
@@ -120,10 +123,11 @@ def test_the_recipes_own_cases_can_be_read_and_do_not_overlap(name):
 
 def test_cases_about_public_passages_hold_none_of_their_text_and_are_held_out_by_passage():
     folder = Path(export.__file__).with_name("sets")
-    train, held_out = (list(json_lines(folder / f"{n}.jsonl.gz")) for n in ("public", "public_heldout"))
-    named = [{passage["id"] for case in cases for passage in case["passages"]} for cases in (train, held_out)]
-    assert not named[0] & named[1]
-    for cases in (train, held_out):
+    names = ("public", "public_more", "public_heldout")
+    sets = [list(json_lines(folder / f"{name}.jsonl.gz")) for name in names]
+    named = [passage for cases in sets for passage in {p["id"] for case in cases for p in case["passages"]}]
+    assert len(named) == len(set(named))
+    for cases in sets:
         assert all(set(passage) == {"id"} for case in cases for passage in case["passages"])
         claims = [claim for case in cases for claim in case["claims"]]
         assert 0.45 < sum(claim["label"] == "entail" for claim in claims) / len(claims) < 0.55
