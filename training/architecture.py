@@ -37,8 +37,8 @@ KeyValues = list[tuple[Tensor, Tensor]]
 def fastest_dtype() -> torch.dtype:
     """bfloat16 where this machine multiplies faster in it, else float32.
 
-    Measured, since what a processor says of itself does not tell: with AMX or on an EPYC with AVX-512 BF16,
-    bfloat16 is two to four times as fast, on a Xeon that has AVX-512 BF16 and no AMX half as fast.
+    Measured, since what a processor says of itself does not tell: on an EPYC with AVX-512 BF16 bfloat16 is
+    more than twice as fast, on a Xeon that has it too, without AMX, half as fast.
     """
     return min((torch.float32, torch.bfloat16), key=_seconds_of_a_product)
 

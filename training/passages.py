@@ -31,11 +31,11 @@ def with_texts(cases: Iterable[Mapping[str, Any]], texts: Mapping[str, str]) -> 
         ValueError: a passage is in none of the files. Operator.
     """
     for case in cases:
-        named = [passage["id"] for passage in case["passages"]]
-        absent = [name for name in named if name not in texts]
+        passages = case["passages"]
+        absent = [passage["id"] for passage in passages if passage["id"] not in texts]
         if absent:
             raise ValueError(f"case {case['id']}: no file of passages holds {absent[0]!r}")
-        yield {**case, "passages": [{"id": name, "text": texts[name]} for name in named]}
+        yield {**case, "passages": [{**passage, "text": texts[passage["id"]]} for passage in passages]}
 
 
 def main() -> None:
