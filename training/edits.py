@@ -81,7 +81,7 @@ _SYNONYMS = (
     ("is able to", "can"), ("has to", "must"), ("whilst", "while"), ("at least", "no less than"),
     ("located in", "in"), ("is known as", "is called"), ("with the exception of", "except"),
 )  # fmt: skip
-_NUMBER = re.compile(r"(?<![\w.,-])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\w)|(?<![\w.,-])\d+(?:\.\d+)?(?!\w)")
+NUMBER = re.compile(r"(?<![\w.,-])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\w)|(?<![\w.,-])\d+(?:\.\d+)?(?!\w)")
 _MONTH = re.compile(rf"\b(?:{'|'.join(MONTHS)})\b")
 _NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][\w’'-]+(?:\s+(?:of\s+(?:the\s+)?|de\s+|van\s+)?[A-Z][\w’'-]+)*")
 _AUXILIARY = re.compile(r"\b(?:is|are|was|were|can|will|has|have|had|does|did|should|must|could|would)\b")
@@ -91,7 +91,7 @@ _LEAD = re.compile(r"^(?:In|On|During|After|Since|By|At|For|From|As|Under|With|F
 _TAIL = re.compile(r"(?:,\s+(?:which|who|where|including|such as|although|whereas|while)\b|;\s+|\s[—–]\s).*$")
 _ASIDE = re.compile(r"\s*\([^()]{1,80}\)")
 _MIDDLE_OF_LIST = re.compile(r"^\s*(?:,|and|or|&|,\s*and|,\s*or)\s*$")
-_SMALL = [
+SMALL = [
     "zero",
     "one",
     "two",
@@ -109,8 +109,8 @@ _SMALL = [
 _TEENS = "thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 _WORDED = re.compile(r"(?<![\w.,$€£#-])(?<!\bp\. )[2-9]\d?(?![\w%-]|[.,]\d)(?! (?:%|percent|per cent))")
-_COUNT = re.compile(rf"(?:\d|\b(?:{'|'.join((*_SMALL[2:], *_TEENS, *_TENS))})) $")
-_SMALL_WORD = re.compile(rf"\b(?:{'|'.join(_SMALL[2:])})\b")
+_COUNT = re.compile(rf"(?:\d|\b(?:{'|'.join((*SMALL[2:], *_TEENS, *_TENS))})) $")
+_SMALL_WORD = re.compile(rf"\b(?:{'|'.join(SMALL[2:])})\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,14 +150,14 @@ def _put(text: str, match: re.Match[str], new: str) -> Edited | None:
 def _in_words(value: int) -> str:
     """A whole number from 2 to 99 as a word."""
     if value < 13:
-        return _SMALL[value]
+        return SMALL[value]
     if value < 20:
         return _TEENS[value - 13]
     ten, one = divmod(value, 10)
-    return _TENS[ten - 2] + (f"-{_SMALL[one]}" if one else "")
+    return _TENS[ten - 2] + (f"-{SMALL[one]}" if one else "")
 
 
-def _other_number(text: str, random: Random) -> str:
+def other_number(text: str, random: Random) -> str:
     """A different number written the same way, as near as mistakes usually are."""
     bare = text.replace(",", "")
     if "." in bare:
@@ -181,19 +181,19 @@ def _other_number(text: str, random: Random) -> str:
 
 def change_number(text: str, material: Material, random: Random) -> Edited | None:
     """Another number or month; often one that the passage uses for something else."""
-    found = [*_NUMBER.finditer(text), *_MONTH.finditer(text), *_SMALL_WORD.finditer(text)]
+    found = [*NUMBER.finditer(text), *_MONTH.finditer(text), *_SMALL_WORD.finditer(text)]
     if not found:
         return None
     match = random.choice(found)
     old = match.group()
     if old in MONTHS:
         return _put(text, match, random.choice(MONTHS))
-    if old in _SMALL:
-        return _put(text, match, random.choice(_SMALL[2:]))
-    elsewhere = [n for n in _NUMBER.findall(material.passage) if len(n) == len(old) and n not in text]
+    if old in SMALL:
+        return _put(text, match, random.choice(SMALL[2:]))
+    elsewhere = [n for n in NUMBER.findall(material.passage) if len(n) == len(old) and n not in text]
     if elsewhere and random.random() < 0.5:
         return _put(text, match, random.choice(elsewhere))
-    return _put(text, match, _other_number(old, random))
+    return _put(text, match, other_number(old, random))
 
 
 def change_name(text: str, material: Material, random: Random) -> Edited | None:
