@@ -151,8 +151,6 @@ def main() -> None:
     chance = claims.validated(options.penalty)
     threshold = lowest(claims, chance, options.precision)
     called = claims.open & (chance >= threshold)
-    for name in (None, *sorted(set(claims.sets))):
-        print(name or "all", figures(claims, called, name))
     weights, bias = claims.map(np.ones(len(chance), bool), options.penalty)
     fitted = calibration.model_copy(
         update={
@@ -167,6 +165,9 @@ def main() -> None:
         }
     )
     options.calibration.write_text(fitted.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    # Written before anything is printed: whoever reads the output may stop reading.
+    for name in (None, *sorted(set(claims.sets))):
+        print(name or "all", figures(claims, called, name))
     print(options.calibration.read_text(encoding="utf-8"))
 
 

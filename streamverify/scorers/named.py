@@ -140,7 +140,7 @@ def scorer_named(name: str, *, later: bool = False, share: Share | None = None) 
         return lambda: _premise_cached(brought, taken, later=later)
     folder = Path(name)
     if not os.path.isdir(folder):  # noqa: PTH112 - unlike `Path.is_dir`, for a name that is too long too
-        raise ModelNotFoundError(name, f"{hint(name)}; or give lexical, or a model's folder")
+        raise ModelNotFoundError(name, f"{hint(name)}; or give cascade, lexical or a model's folder")
     # The two kinds are told apart by the list of checksums that a premise-cached model must have.
     if (folder / "sha256sums").is_file():
         return lambda: _premise_cached(folder, taken, later=later)

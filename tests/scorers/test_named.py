@@ -49,7 +49,7 @@ def test_words_are_taken_with_and_without_the_parameters_name():
 @pytest.mark.parametrize(
     ("given_", "error", "told"),
     [
-        ("lexcal", ModelNotFoundError, "or give lexical, or a model's folder"),
+        ("lexcal", ModelNotFoundError, "or give cascade, lexical or a model's folder"),
         (7, UsageError, "no scorer"),
         (object(), UsageError, "no scorer"),
         (lambda claim: 0.5, UsageError, r"\(claim, passages\)"),
