@@ -66,7 +66,9 @@ def test_a_scorer_without_joint_passes_cannot_be_compared(tmp_path: Path) -> Non
 
 def test_a_scorer_is_found_by_name_and_a_wrong_name_is_refused_at_once(tmp_path: Path) -> None:
     assert "lexical" in scorer_named("lexical")().fingerprint.model
-    with pytest.raises(ModelNotFoundError, match=r"installed are fast(, \w+)*; or give cascade, lexical or a model"):
+    with pytest.raises(
+        ModelNotFoundError, match=r"installed are fast(, \w+)*; or give cascade, lexical or a model"
+    ):
         scorer_named("nope")
     # An empty folder is neither kind of model: refused when it is loaded.
     with pytest.raises(ModelError):
