@@ -65,14 +65,16 @@ def check(claim: Claim, index: SourceIndex, *, near: Iterable[Near] = ()) -> Che
 
 def unheld(claim: Claim, index: SourceIndex) -> Signals:
     """What of a claim's numbers, dates and names no source holds or gives; every other signal is 0."""
-    return _Check(claim, index, index.everything).values()
+    return _Check(claim, index, index.everything, telling=False).values()
 
 
 class _Check:
     """One run of the checks: the claim, the sources, and the findings so far."""
 
-    def __init__(self, claim: Claim, index: SourceIndex, near: SourceView) -> None:
+    def __init__(self, claim: Claim, index: SourceIndex, near: SourceView, *, telling: bool = True) -> None:
         self._claim = claim
+        self._telling = telling
+        """Whether anybody is told what is found, and which value of the sources stands nearest to it."""
         self._text = claim.text
         self._index = index
         self._all = index.everything
@@ -92,7 +94,7 @@ class _Check:
 
     @property
     def _looking(self) -> Reader | None:
-        return self._reader if len(self._nowhere) < _LOOKED_UP else None
+        return self._reader if self._telling and len(self._nowhere) < _LOOKED_UP else None
 
     def run(self) -> Checked:
         numbers, found_dates = self._read()
