@@ -30,6 +30,7 @@ ALIKE = 0.4
 CLOSE = 0.6
 """The same where a word's meaning depends on what stands around it: negations, opposites, extent."""
 TRIES = 40
+"""Changes drawn for a context; most do not apply to it."""
 
 _TOKEN = re.compile(r"\w[\w’'-]*\w|\w")
 _NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]{3,}\b")
@@ -53,8 +54,9 @@ class Change:
     place: str | None = None
     """The only sentence that changes; elsewhere the word may mean something else. None: everywhere."""
     claim: str | None = None
-    """The claim that tells this sentence, and what it becomes."""
+    """The claim that tells this sentence."""
     instead: str | None = None
+    """What the claim becomes."""
     sentence: str | None = None
     """What the sentence becomes."""
     both_ways: bool = True
@@ -246,8 +248,10 @@ def changes(material: Material, random: Random) -> list[Change]:
     places: set[str] = set()
     makers, weights = zip(*KINDS, strict=True)
     for _ in range(TRIES):
+        if len(made) == MOST_CHANGES:
+            break
         change = random.choices(makers, weights)[0](material, random)
-        if change is None or len(made) == MOST_CHANGES:
+        if change is None:
             continue
         if change.place is None:
             words = {*change.words, *change.words.values()}
