@@ -48,6 +48,7 @@ def assert_whole(events):
     closed = [event.sentence.index for event in events if event.kind == "sentence_closed"]
     judged = [event.index for event in events if event.kind == "sentence_judged"]
     assert closed == judged == [sentence.index for sentence in report.sentences]
+    assert "".join(sentence.text for sentence in report.sentences) == report.answer
     return report
 
 
@@ -175,6 +176,27 @@ async def test_a_segmenter_that_fails_ends_its_stream_with_a_report(error, word,
     report = assert_whole(events)
     assert isinstance(raised, LookupError if error is LookupError else StreamInterruptedError)
     assert (report.outcome, events[-1].code) == ("failed", "internal_error")
+    assert report.sentences[-1].label is Label.UNVERIFIED
+
+
+class ForgetfulSegmenter(BreakingSegmenter):
+    """Keeps the last sentence to itself."""
+
+    def __init__(self):
+        super().__init__(None, "\0")
+
+    def flush(self):
+        return super().flush()[:-1]
+
+
+@pytest.mark.parametrize("policy", [Flag(), Redact()])
+async def test_text_that_a_segmenter_leaves_out_fails_its_stream_and_is_told_as_unverified(policy):
+    events, raised = await told(Verifier(ScriptedScorer(), segmenter=ForgetfulSegmenter), policy)
+    report = assert_whole(events)
+    assert isinstance(raised, UsageError)
+    assert "segmenter" in str(raised)
+    assert (report.outcome, events[-1].code) == ("failed", "internal_error")
+    assert report.sentences[-1].label is Label.UNVERIFIED
 
 
 class OwnPolicy:

@@ -63,7 +63,7 @@ class Segmenter(Protocol):
     """Cuts one answer into sentences; feed it the pieces in order, then flush it once.
 
     An implementation keeps the laws of this module: lossless, every character in one sentence, and
-    blind to how the text was cut into pieces.
+    blind to how the text was cut into pieces. A stream is failed by one that breaks the first two.
     """
 
     def feed(self, text: str, /) -> list[Sentence]:

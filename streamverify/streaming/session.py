@@ -37,6 +37,7 @@ from streamverify.events import (
 )
 from streamverify.policy import UNGROUNDED, Decision, Policy, Redact, Tally, repaired
 from streamverify.sentences.segmenter import Segmenter
+from streamverify.sentences.tiling import TilingSegmenter
 from streamverify.showing.quoting import Quoting
 from streamverify.showing.releases import FilteringPolicy, Release, ReleaseFilter, whole
 from streamverify.streaming.ending import final_event
@@ -99,7 +100,8 @@ class StreamState:
     _ended: bool = False
 
     def __post_init__(self) -> None:
-        """Make the policy's filter, where it has one."""
+        """Hold the segmenter to its laws, and make the policy's filter, where it has one."""
+        self.segmenter = TilingSegmenter(self.segmenter)
         if isinstance(self.policy, FilteringPolicy):
             self._filter = self.policy.release_filter()
 
@@ -165,9 +167,7 @@ class StreamState:
         return entry.settlement.verdict.citations
 
     def end(self, at_ms: float) -> list[Event]:
-        """The source ended: what is still open becomes the last sentence."""
-        if self._ended:
-            return []
+        """The source ended: what is still open becomes the last sentence. Again after a failed segmenter."""
         self._ended = True
         return self._close(self.segmenter.flush, at_ms)
 
