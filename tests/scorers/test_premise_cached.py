@@ -56,7 +56,7 @@ def centred(score):
 def test_it_is_a_scorer_and_says_what_it_is(scorer):
     assert isinstance(scorer, Scorer)
     fingerprint = scorer.fingerprint
-    assert fingerprint.model == "sv-minilm-premise-cache 7"
+    assert fingerprint.model == "sv-minilm-premise-cache 8"
     assert fingerprint.precision == "int8"
     assert fingerprint.provider == "CPUExecutionProvider"
     assert len(fingerprint.revision) == 12
