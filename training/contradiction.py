@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from streamverify.calibration import Calibration
 from streamverify.evaluate.stats import wilson
 from streamverify.figure import NotComputed
+from streamverify.scorers.model_files import ModelFiles
 from streamverify.scorers.premise_cached import PremiseCachedScorer
 from training.fitting import Floats, Row, fit
 from training.fuse import rows_of, set_name
@@ -123,12 +124,15 @@ _FEW = 20
 
 
 def measure(paths: Sequence[Path], file: Path, model: Path | None) -> list[tuple[str, Row]]:
-    """The claims of the sets, from the file they are kept in or measured and kept there."""
-    kept = KeptRows(file)
+    """The claims of the sets, from the file they are kept in or measured and kept there.
+
+    Raises:
+        ValueError: the file holds claims of another model. Caller: name another file, or that model.
+    """
+    kept = KeptRows(file, ModelFiles.open(model).revision)
     names = [set_name(path) for path in paths] or [name for name in kept.sets if name != COPIED]
     if not kept.sets.keys() >= set(names):
         scorer = PremiseCachedScorer(model, joint_windows=3)
-        kept = KeptRows(file, scorer.fingerprint.revision)
         for path in paths:
             rows_of(path, kept, scorer)
     return [(name, row) for name in names for row in kept.sets[name]]

@@ -20,12 +20,12 @@ COPIED = "copied"
 class KeptRows:
     """The measured claims of several sets, by name."""
 
-    def __init__(self, file: Path | None, revision: str | None = None) -> None:
+    def __init__(self, file: Path | None, revision: str) -> None:
         """Read what the file holds, if there is one; without a file nothing is kept.
 
         Args:
             file: that keeps them.
-            revision: of the model that measures; of any where nothing is measured.
+            revision: of the model that measures, or measured.
 
         Raises:
             ValueError: another model measured what the file holds. Caller: name another file.
@@ -36,7 +36,7 @@ class KeptRows:
         if file is not None and file.exists():
             for line in file.read_text(encoding="utf-8").splitlines():
                 record = json.loads(line)
-                if revision is not None and record["revision"] != revision:
+                if record["revision"] != revision:
                     raise ValueError(f"{file} holds claims of another model: name a new file, or delete it")
                 row = Row(record["case"], record["label"], record["features"])
                 self.sets.setdefault(record["set"], []).append(row)

@@ -7,6 +7,7 @@ import pytest
 fitting = pytest.importorskip("training.fitting", reason="training.fitting needs the library")
 kept_rows = pytest.importorskip("training.kept_rows", reason="training.kept_rows needs the library")
 fuse = pytest.importorskip("training.fuse", reason="training.fuse needs the library: pip install -e .")
+contradiction = pytest.importorskip("training.contradiction", reason="it needs the library")
 
 
 class Words:
@@ -64,7 +65,7 @@ def test_what_was_measured_is_kept_and_not_measured_again(tmp_path):
     row = fitting.Row("case", "supported", {"single": 0.5})
     assert kept_rows.KeptRows(file, "one").of("a", lambda: [row]) == [row]
     assert kept_rows.KeptRows(file, "one").of("b", lambda: [row, row]) == [row, row]
-    again = kept_rows.KeptRows(file)
+    again = kept_rows.KeptRows(file, "one")
     assert again.sets == {"a": [row], "b": [row, row]}
     assert again.of("a", lambda: pytest.fail("measured again")) == [row]
 
@@ -74,3 +75,10 @@ def test_claims_of_another_model_are_not_taken_for_its_own(tmp_path):
     kept_rows.KeptRows(file, "one").of("a", lambda: [fitting.Row("case", "supported", {"single": 0.5})])
     with pytest.raises(ValueError, match="claims of another model: name a new file"):
         kept_rows.KeptRows(file, "other")
+
+
+def test_a_contradiction_is_not_fitted_on_claims_of_another_model(tmp_path):
+    file = tmp_path / "rows.jsonl"
+    kept_rows.KeptRows(file, "other").of("a", lambda: [fitting.Row("case", "supported", {"single": 0.5})])
+    with pytest.raises(ValueError, match="claims of another model"):
+        contradiction.measure([], file, None)
