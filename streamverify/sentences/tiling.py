@@ -29,8 +29,7 @@ class TilingSegmenter:
         """Pieces of what stands in no sentence yet."""
         self._index = self._end = 0
         """Number and start of the next sentence."""
-        self._asked = True
-        """Whether the segmenter is still asked: it has not failed, and was not flushed."""
+        self._failed = self._flushed = False
 
     def feed(self, text: str, /) -> list[Sentence]:
         """The sentences that `text` completes.
@@ -40,7 +39,7 @@ class TilingSegmenter:
                 wrote the segmenter.
         """
         self._open.append(text)
-        return self._cut(lambda: self._inner.feed(text), last=False) if self._asked else []
+        return [] if self._failed else self._cut(lambda: self._inner.feed(text), last=False)
 
     def flush(self) -> list[Sentence]:
         """The last sentences; where the segmenter failed, what it left as one. Asked again, none.
@@ -48,9 +47,9 @@ class TilingSegmenter:
         Raises:
             UsageError: as of `feed`, or they end before the answer does.
         """
-        if self._asked:
+        if not self._failed and not self._flushed:
             cut = self._cut(self._inner.flush, last=True)
-            self._asked = False
+            self._flushed = True
             return cut
         rest = "".join(self._open)
         if not rest:
@@ -64,7 +63,7 @@ class TilingSegmenter:
             if cut or last:
                 self._advance(cut, last=last)
         except BaseException:
-            self._asked = False
+            self._failed = True
             raise
         return cut
 

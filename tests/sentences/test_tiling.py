@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamverify import UsageError
+from streamverify import StreamStateError, UsageError
 from streamverify.sentences.segmenter import SentenceSegmenter
 from streamverify.sentences.tiling import TilingSegmenter
 from streamverify.types import Sentence
@@ -24,10 +24,10 @@ def test_a_segmenter_that_keeps_the_laws_is_left_as_it_is(pieces):
 
 
 class Own:
-    """Gives a sentence a piece, one of them made wrong; what flush gives is told."""
+    """Gives a sentence a piece, one of them made wrong."""
 
-    def __init__(self, wrong, at, last=()):
-        self._wrong, self._at, self._last = wrong, at, list(last)
+    def __init__(self, wrong, at):
+        self._wrong, self._at = wrong, at
         self._number = self._end = 0
 
     def feed(self, text):
@@ -37,7 +37,7 @@ class Own:
         return [self._wrong(sentence)] if number == self._at else [sentence]
 
     def flush(self):
-        return self._last
+        return []
 
 
 def _raises(sentence):
@@ -77,6 +77,15 @@ def test_what_a_wrong_segmenter_leaves_becomes_one_sentence(wrong, pieces, data)
     assert [s.index for s in found] == list(range(len(found)))
     assert all(s.text == "".join(pieces)[s.start : s.end] for s in found)
     assert segmenter.flush() == []
+
+
+def test_what_is_fed_behind_the_end_is_refused_as_the_segmenter_refuses_it():
+    segmenter = TilingSegmenter(SentenceSegmenter())
+    segmenter.feed("The gate was painted.")
+    assert len(segmenter.flush()) == 1
+    assert segmenter.flush() == []
+    with pytest.raises(StreamStateError):
+        segmenter.feed("More.")
 
 
 def test_the_error_names_what_was_left_out():
