@@ -338,7 +338,7 @@ def repaired(sentence: Sentence, replacement: Replacement) -> Decision:
 
 def _instead(sentence: Sentence, text: str, action: Action) -> Decision:
     """Another text in place of what a sentence says, with the marks of emphasis that reach beyond it."""
-    said = body(sentence)
+    said = body(sentence, sections=action is not Action.REDACT)
     marks = unpaired(sentence.text[said.start - sentence.start : said.end - sentence.start])
     return Decision(action, replaced(sentence, [(said, marks.around(text))], action))
 

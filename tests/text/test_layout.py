@@ -91,6 +91,21 @@ def test_a_number_is_a_mark_only_where_it_numbers_something(text, kind, inside):
 
 
 @pytest.mark.parametrize(
+    ("text", "kept", "withheld"),
+    [
+        ("3.5 Stars were given.", "Stars were given.", "3.5 Stars were given."),
+        ("3.5. It is tall.", "It is tall.", "3.5. It is tall."),
+        ("- 2.3.1 Lifts run daily.", "Lifts run daily.", "2.3.1 Lifts run daily."),
+        ("12. A fire.", "A fire.", "A fire."),
+    ],
+)
+def test_a_sections_number_may_be_a_figure(text, kept, withheld):
+    sentence = Sentence(index=0, text=text, start=0, end=len(text), kind=SentenceKind.LIST_ITEM)
+    assert text[slice(*body(sentence))] == kept
+    assert text[slice(*body(sentence, sections=False))] == withheld
+
+
+@pytest.mark.parametrize(
     ("text", "said"),
     [
         ("<p>It is tall.</p>", "It is tall."),
