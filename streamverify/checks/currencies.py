@@ -65,7 +65,8 @@ def foreign(quantity: Quantity, currencies: frozenset[str], sources: Iterable[Qu
     paid = False
     for source in sources:
         kinds = {reading.dimension for reading in source.readings}
-        if kinds & others:
+        money_too = not _NO_MONEY.search(source.text) and not source.implied
+        if kinds & (others | money):
             return False
-        paid |= all(map(is_currency, kinds)) and not source.implied
+        paid |= all(map(is_currency, kinds)) and money_too
     return paid

@@ -21,6 +21,8 @@ from streamverify.checks.clock_times import (
     quarter_past,
 )
 from streamverify.checks.date import Date, DateKind, DatePool, same, spans
+from streamverify.checks.day_ranges import day_before, day_behind
+from streamverify.checks.eras import ERAS, era
 from streamverify.checks.number_words import spelled
 from streamverify.checks.units import UNITS
 from streamverify.checks.weekdays import SHORT, stands_for_a_day, weekday
@@ -58,7 +60,7 @@ _BEFORE_MONTH = re.compile(
 )
 _WORD_LED = re.compile(
     r"(?:Q[1-4]|FY|Quarter|quarter|Mondays?|Tuesdays?|Thursdays?|Wednesdays?|Fridays?|Saturdays?|Sundays?"
-    rf"|{SHORT}|Half past|half past|Noon|noon|Midday|midday|Midnight|midnight|o['’]clock)(?:\b|(?<=FY)(?=\d))"
+    rf"|{ERAS}|{SHORT}|[Hh]alf past|[Nn]oon|[Mm]idday|[Mm]idnight|o['’]clock)(?:\b|(?<=FY)(?=\d))"
 )
 _ORDINAL_BEFORE = re.compile(
     r"\b(first|second|third|fourth|final|last|1st|2nd|3rd|4th)[ -](?:fiscal |calendar )?$",
@@ -148,6 +150,15 @@ def _named(text: str) -> Iterable[Date]:
         # A closing dot belongs to the abbreviation only when something of the date follows it.
         if text[end - 1] == "." and len(match["month"]) > 4:
             end -= 1
+        other = None
+        if match["day"]:
+            other = day_behind(text, end, day)
+            year = year or (other.year if other is not None else None)
+        elif own and lead and before is not None and before["day"]:
+            other = day_before(text, before.start("day"), day)
+        if other is not None:
+            place = other.place
+            yield Date(*place, text[place.start : place.end], DateKind.DAY, year, month, other.day)
         kind = DateKind.DAY if day else DateKind.MONTH
         yield Date(start, end, text[start:end], kind, year, month, day or None)
 
@@ -183,6 +194,8 @@ def _word_led(text: str) -> Iterable[Date]:
                 yield Date(start, end, match[0], DateKind.WEEKDAY, weekday=day)
         elif moment := _spoken(text, word, start, end):
             yield _time(text, moment)
+        elif (word[-1] == "y" and word[0] == "c") or word.endswith("ies"):
+            yield from era(text, start, end)
         elif word == "fy":
             yield from _fiscal(text, start, end)
         else:

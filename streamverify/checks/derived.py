@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, permutations
 from math import isclose
 
 from streamverify.checks.currencies import is_currency
@@ -164,25 +164,33 @@ def _combined(pool: Sequence[Quantity], dimension: str) -> list[float]:
     results += [value * periods for value in own for periods in told]
     if len(pool) > _DERIVED_FROM:
         return results
-    factors = {q.readings[0].value for q in pool if q.readings[0].value}
-    factors |= {r.base for q in pool for r in q.readings if r.dimension == "ratio" and r.base}
-    results += [value * factor for value in own for factor in factors]
-    results += [value / factor for value in own for factor in factors]
-    results += [
-        value * (1 + sign * factor)
-        for value in own
-        for factor in factors
-        if 0 < factor < 1
-        for sign in (1, -1)
-    ]
+    return [*results, *_multiplied(pool, dimension)]
+
+
+def _multiplied(pool: Sequence[Quantity], dimension: str) -> list[float]:
+    """Products and quotients of two numbers, shares and growth.
+
+    A number said twice is one number: by itself it would give its own square, 1, and twelve years of 12
+    months.
+    """
+    unique = list({quantity.readings: quantity for quantity in pool}.values())
+    own = [(place, read.base) for place, q in enumerate(unique) for read in _all_read_as(q, dimension)]
+    factors = {(place, q.readings[0].value) for place, q in enumerate(unique)}
+    factors |= {
+        (place, r.base) for place, q in enumerate(unique) for r in q.readings if r.dimension == "ratio"
+    }
+    pairs = [(value, by) for at, value in own for place, by in factors if by and place != at]
+    results = [value * by for value, by in pairs] + [value / by for value, by in pairs]
+    results += [value * (1 + sign * by) for value, by in pairs if 0 < by < 1 for sign in (1, -1)]
     if dimension in {"", "ratio", "times", "point"}:
         alike: dict[str, list[float]] = {}
-        for quantity in pool:
+        for quantity in unique:
             alike.setdefault(quantity.readings[0].dimension, []).append(quantity.readings[0].base)
         for values in alike.values():
-            results += [first / second for first in values for second in values if second]
+            quotients = [first / second for first, second in permutations(values, 2) if second]
+            results += quotients
             if dimension == "ratio":
-                results += [abs(first / second - 1) for first in values for second in values if second]
+                results += [abs(quotient - 1) for quotient in quotients]
             if dimension == "point":
                 results += [abs(first - second) * 100 for first, second in combinations(values, 2)]
     return results

@@ -15,12 +15,13 @@ from typing import NamedTuple, TypeVar
 
 from streamverify._lazy import cached_property
 from streamverify.checks.aligned import Ground, Place
-from streamverify.checks.dates import Date, DatePool, dates
+from streamverify.checks.dates import Date, DateKind, DatePool, dates
 from streamverify.checks.month_ends import edges
 from streamverify.checks.negation import Statement
 from streamverify.checks.numbers import QuantityPool
 from streamverify.checks.phones import Phone
 from streamverify.checks.places import PlacedNumber
+from streamverify.checks.quantities import quantities
 from streamverify.checks.quantity import Quantity
 from streamverify.checks.source_text import SourceText, Stretch
 from streamverify.checks.versions import Versions
@@ -92,6 +93,13 @@ class SourceView:
         """The numbers, to be asked for a value."""
         numbered = (one for text in self.texts for one in text.romans)
         return QuantityPool(chain((quantity for _, quantity in self.quantities), numbered))
+
+    def holds_date(self, date: Date) -> bool:
+        """Whether a text names the date, or, of a year, has it as a number."""
+        if self.date_pool.holds(date):
+            return True
+        number = quantities(date.text) if date.kind is DateKind.YEAR else ()
+        return bool(number) and self.quantity_pool.holds(number[0])
 
     @cached_property
     def currencies(self) -> frozenset[str]:

@@ -63,6 +63,30 @@ def numeral_at(text: str, start: int) -> tuple[str, int]:
     return "", more.end() if more else end
 
 
+def decimal_point_before(text: str, start: int) -> int:
+    """Where the digits begin with their point, if nothing stands before it: .5 mg; else `start` itself."""
+    if start == 0 or text[start - 1] != ".":
+        return start
+    before = text[start - 2] if start > 1 else " "
+    return start if before.isalnum() or before in "._/\\)]" else start - 1
+
+
+_SUPERSCRIPTS = str.maketrans("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹", "-+0123456789")
+_POWER = re.compile(
+    r"\s?[×x·*]\s?10(?:(?:\^|\*\*)\(?(?P<caret>[-−–+]?\d{1,2})\)?(?!\d)|(?P<raised>[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,2}))"
+    r"|[eE](?P<e>[-−+]?\d{1,2})(?!\w)"
+)
+
+
+def power_of_ten(text: str, end: int) -> tuple[float, int] | None:
+    """By what a numeral that ends here is multiplied (2 × 10^11, 2 × 10¹¹, 1.2e6), and where that ends."""
+    match = _POWER.match(text, end)
+    if match is None:
+        return None
+    told = match["caret"] or match["e"] or match["raised"].translate(_SUPERSCRIPTS)
+    return 10.0 ** int(told.replace("−", "-").replace("–", "-")), match.end()
+
+
 def in_name(text: str, start: int, end: int, prefix: str) -> bool:
     """Whether digits belong to an identifier, a version or an address."""
     before = text[start - 1] if start else " "
@@ -99,7 +123,7 @@ def values_of(digits: str) -> list[float]:
     position = max(comma, dot)
     if position < 0:
         return [float(plain)]
-    grouped = len(plain) - position - 1 == 3 and not plain.startswith("0")
+    grouped = len(plain) - position - 1 == 3 and not plain.startswith(("0", "."))
     if plain.count(mark) > 1:
         return [float(plain.replace(mark, ""))]
     decimal_value, grouped_value = float(plain.replace(mark, ".")), float(plain.replace(mark, ""))

@@ -15,7 +15,16 @@ from streamverify.checks.hedges import hedged
 from streamverify.checks.indefinite import indefinite
 from streamverify.checks.joined import join, marked
 from streamverify.checks.number_words import MAGNITUDES, NUMBER_WORDS, RUN, Spelled, spelled
-from streamverify.checks.numerals import VULGAR, in_name, mixed_with, numeral_at, step_of, values_of
+from streamverify.checks.numerals import (
+    VULGAR,
+    decimal_point_before,
+    in_name,
+    mixed_with,
+    numeral_at,
+    power_of_ten,
+    step_of,
+    values_of,
+)
 from streamverify.checks.quantity import NumberReading, Quantity
 from streamverify.checks.shared import spread
 from streamverify.checks.units import (
@@ -45,7 +54,7 @@ _MAGNITUDE = re.compile(r"(?:\s|-)?(hundred|thousand|million|billion|trillion|la
 _SHORT_MAGNITUDE = re.compile(r"\s?(k|K|m|M|mn|Mn|mm|bn|Bn|b|B|tn|T)\b(?![/²³])")
 _SHORT_VALUES = {"k": 1e3, "m": 1e6, "mn": 1e6, "mm": 1e6, "bn": 1e9, "b": 1e9, "tn": 1e12, "t": 1e12}
 _NEXT = re.compile(
-    r"[\s\u00a0-]{0,2}([^\W\d_]+(?:\^?[23](?![\w.,-]*\d|\w))?[²³/]?[^\W\d_]*|[%％‰‱°℃℉€£$″′µ][A-Za-z]?|×(?!\s?\d))"
+    r"[\s\u00a0-]{0,2}([^\W\d_]+(?:\^?[23](?![\w.,-]*\d|\w))?[²³/]?[^\W\d_]*|[%％‰‱°℃℉€£$¢¥₹″′µ][A-Za-z]?|×(?!\s?\d))"
 )
 _OF_MANY = re.compile(
     r"(?:[\s-]+(?:of[\s-]+)?an?)?[\s-]+(thousand|million|billion|trillion)\b", re.IGNORECASE
@@ -118,7 +127,8 @@ def _in_digits(text: str) -> list[Quantity]:
             continue
         digits, end = numeral_at(text, run.start())
         if digits:
-            found.append(_numeral(text, run.start(), digits))
+            start = decimal_point_before(text, run.start())
+            found.append(_numeral(text, start, text[start : run.start()] + digits))
             end = found[-1].end
     for match in _VULGAR_RUN.finditer(text):
         value = VULGAR[match[0]]
@@ -136,6 +146,10 @@ def _numeral(text: str, start: int, digits: str) -> Quantity:
     whole = marked(text, start, end, values[0])
     if whole is not None:
         return whole
+    times = 1.0
+    if (power := power_of_ten(text, end)) is not None:
+        times, end = power
+        values = [value * times for value in values]
     part = mixed_with(text, end) if digits.isdecimal() and len(digits) <= _MOST_WHOLES else None
     if part:
         values, end = [values[0] + part[0]], part[1]
@@ -148,7 +162,7 @@ def _numeral(text: str, start: int, digits: str) -> Quantity:
     share = _SHARE.match(text, end)
     if share and 0 < values[0] < float(share[1]) <= 12:
         return _built(text, start, share.end(), [values[0] / float(share[1])], share=True)
-    quantity = _built(text, start, end, values, digits=digits, prefix=prefix)
+    quantity = _built(text, start, end, values, digits=digits, times=times, prefix=prefix)
     if quantity.end == end < len(text) and text[end].isalpha():
         # 3D, 4x4, 2FA: letters that are no unit make it a name
         return _within_name(text, start, end, values)
@@ -179,12 +193,13 @@ def _built(
     values: list[float],
     *,
     digits: str = "",
+    times: float = 1.0,
     prefix: str = "",
     share: bool = False,
     weak: bool = False,
 ) -> Quantity:
     """A quantity with the magnitude, unit and hedges that stand around it."""
-    step = step_of(digits) if digits else 0.0
+    step = step_of(digits) * times if digits else 0.0
     readings: list[NumberReading] = []
     scale, after = 1.0, end
     magnitude = _MAGNITUDE.match(text, end)

@@ -18,7 +18,7 @@ from streamverify.checks.compared import difference
 from streamverify.checks.counted import alike, other_count, other_days
 from streamverify.checks.counterpart import other_date, other_number
 from streamverify.checks.currencies import foreign
-from streamverify.checks.dates import Date, DateKind, dates, same, spans
+from streamverify.checks.dates import Date, dates, same, spans
 from streamverify.checks.derived import derivable, proportional, reachable
 from streamverify.checks.exchanged import Exchange
 from streamverify.checks.former import former, of_then
@@ -223,9 +223,9 @@ class _Check:
     def _dates(self, found: Sequence[Date]) -> dict[str, float]:
         nowhere = years = 0.0
         for date in found:
-            if self._holds(self._near, date) or self._left_out(date):
+            if self._near.holds_date(date) or self._left_out(date):
                 continue
-            if self._holds(self._all, date) or self._bounding(date):
+            if self._all.holds_date(date) or self._bounding(date):
                 continue
             nowhere += 1
             if not exemplary(self._text, date.start) and not self._derived(date):
@@ -251,14 +251,6 @@ class _Check:
         """Whether a day is said to be closed where the sources are open on others, or the other way round."""
         texts = zip(self._all.sources, self._all.texts, strict=True)
         return outside(self._text, date, ((source.text, text.dates) for source, text in texts))
-
-    def _holds(self, view: SourceView, date: Date) -> bool:
-        if view.date_pool.holds(date):
-            return True
-        if date.kind is not DateKind.YEAR:
-            return False
-        number = quantities(date.text)
-        return bool(number) and view.quantity_pool.holds(number[0])
 
     def _derived(self, date: Date) -> bool:
         """Whether a date is another one plus a time span, both of which the sources name."""
@@ -367,7 +359,8 @@ class _Check:
 
     def _follows(self, found: Exchange, sentence: str) -> bool:
         """Whether a number in the place of another is the same, worked out, or tells which case is meant."""
-        if any(one.start <= found.start < one.end for one in self._dialled):
+        held = (date for date in dates(self._text) if self._all.holds_date(date))
+        if any(one.start <= found.start < one.end for one in (*self._dialled, *held)):
             return True
         if ":" in found.text:
             return False  # a time of day is no sum
