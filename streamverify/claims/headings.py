@@ -61,7 +61,8 @@ def is_title(text: str) -> bool:
         return True
     if has_verb(bare):
         return False
-    return bare != text.strip() or _PAIR.fullmatch(bare) is not None
+    # Behind a line an emoji is a tone: "We ship to Canada and Mexico 😀".
+    return EMOJI.match(text.strip()) is not None or _PAIR.fullmatch(bare) is not None
 
 
 _TITLE = 6

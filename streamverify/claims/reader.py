@@ -16,7 +16,7 @@ from streamverify.claims.nonclaims import Reason
 from streamverify.claims.tables import read_table
 from streamverify.scorers.protocol import Claim
 from streamverify.text.language import detect
-from streamverify.text.list_marks import is_item
+from streamverify.text.list_marks import EMOJI, is_item
 from streamverify.text.markdown import Aligned, is_bold, plain
 from streamverify.types import Sentence, SentenceKind, Span
 
@@ -113,13 +113,10 @@ def _weighed(
     markers: Sequence[Span],
 ) -> ClaimReading:
     """What the rules made of a sentence, or what it is where what was learned says otherwise."""
-    from streamverify.claims import linear, network  # noqa: PLC0415 - they load numpy and the runtime
+    from streamverify.claims import linear  # noqa: PLC0415 - as in `_log_odds`
 
     before = previous[-1].text if previous else ""
-    weights = linear.installed()
-    log_odds = weights.log_odds(sentence.text, sentence.kind, before)
-    if abs(log_odds) < _DOUBT:
-        log_odds += network.installed().log_odds(sentence.text)
+    log_odds = _log_odds(sentence.text, sentence.kind, before)
     bar = _FLOOR if ruled.reason is None else _BARS.get(ruled.reason, _BAR)
     if (log_odds > bar) == (ruled.claim is not None):
         return ruled
@@ -128,13 +125,39 @@ def _weighed(
     if ruled.claim is not None:
         if len(text.text.split()) == 1 or conversation.adds_fact(text.text):
             return ruled  # a word may be the whole answer; a fact behind a courtesy is never lost
-        if ruled.abstains or stated.commits(text.text) or stated.contact(text.text):
+        plainly = _plainly(sentence.text)
+        toned = plainly != sentence.text.rstrip() and _log_odds(plainly, sentence.kind, before) > bar
+        if toned or ruled.abstains or stated.commits(text.text) or stated.contact(text.text):
             return ruled  # nor is what an abstention adds, a denial or an address
-        reason = weights.reason(sentence.text, sentence.kind, before)
+        reason = linear.installed().reason(sentence.text, sentence.kind, before)
         return ClaimReading(None, reason, abstains=reason is Reason.ABSTENTION)
     item = sentence.kind is SentenceKind.LIST_ITEM or is_item(sentence.text)
     text = _in_context(_without_frame(text), item, previous, markers)
     return ClaimReading(Claim(text.text, text.offsets)) if _own(text) else ruled
+
+
+def _log_odds(text: str, kind: SentenceKind, before: str) -> float:
+    """Of a claim, as the weighted sum has it or, in doubt, the network as well."""
+    from streamverify.claims import linear, network  # noqa: PLC0415 - they load numpy and the runtime
+
+    log_odds = linear.installed().log_odds(text, kind, before)
+    return log_odds + network.installed().log_odds(text) if abs(log_odds) < _DOUBT else log_odds
+
+
+_TONE = re.compile(rf"[\s!…{EMOJI}]")
+
+
+def _plainly(text: str) -> str:
+    """A sentence with a full stop in place of the tag, exclamation mark, dots or emoji at its end.
+
+    They are frequent in talk, and say nothing of whether something is claimed: "Aspirin cures it, right?"
+    """
+    text = text.rstrip()
+    end = framing.tag(text)
+    while end and _TONE.match(text, end - 1):
+        end -= 1
+    bare = text[:end]
+    return bare if bare == text or bare.endswith((".", "?")) else f"{bare}."
 
 
 def _is_heading(sentence: Sentence, text: str, previous: Sequence[Sentence], markers: Sequence[Span]) -> bool:

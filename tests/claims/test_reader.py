@@ -396,3 +396,23 @@ def test_a_line_of_sources_is_no_claim(line):
 def test_what_is_said_behind_a_source_is_a_claim():
     assert claim("Sources and references are free for members of the library.") is not None
     assert claim("Source: the fee is 5 euros a day [1].", markers=("[1]",)) is not None
+
+
+TONES = [", right?", ", correct?", ", isn't it?", "!", "…", " 😀", " 👍"]
+
+
+@pytest.mark.parametrize("tone", TONES)
+@pytest.mark.parametrize(
+    "claim", ["Aspirin is safe for children", "Smoking is allowed indoors", "We ship to Canada and Mexico"]
+)
+def test_no_tone_at_its_end_takes_a_claim_from_being_checked(claim, tone):
+    (sentence,) = segment(f"{claim}{tone}")
+    assert read(sentence, learned=True).claim is not None
+
+
+@pytest.mark.parametrize(
+    "talk", ["Great question!", "You are welcome 😀", "Let me know if I can help!", "✈️ Travel tips"]
+)
+def test_talk_stays_talk_in_any_tone(talk):
+    (sentence,) = segment(talk)
+    assert read(sentence, learned=True).claim is None
