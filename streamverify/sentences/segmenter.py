@@ -296,12 +296,15 @@ class SentenceSegmenter:
 
     def _read_tag(self, view: Lookahead, at: int, block: Block) -> _Step:
         """A tag of HTML; one that ends a block ends the sentence, which then is markup and all behind it."""
-        tag, end = view.match(BLOCK_END, at), at
-        while tag:
+        key = ("tags", at)
+        end = view.decided.get(key, at)
+        while True:
+            behind = view.skip(BLANKS, end) if end > at else at
+            if _LINE_BREAK.search(view.text, end, behind) or not (tag := view.match(BLOCK_END, behind)):
+                break
             end = tag.end()
-            behind = view.skip(BLANKS, end)
-            tag = view.match(BLOCK_END, behind) if not _LINE_BREAK.search(view.text, end, behind) else None
-            end = tag.end() if tag else end
+            if not view.closed:
+                view.decided[key] = end
         if end == at:
             return _Step(at + 1, block)
         line = _behind(view, end, block)

@@ -114,7 +114,9 @@ def read_stop(view: Lookahead, start: int, at: int, inside: int = 0) -> Stop:
     text = view.text
     end = tail = view.skip(_STOP_RUN, at)
     hard = any(char in HARD_STOPS for char in text[at:end])
-    marked = False
+    key = ("stop", start, at, inside)
+    known = view.decided.get(key)
+    tail, marked = (tail, False) if known is None else (known // 2, known % 2 == 1)
     while True:
         here = tail
         tail = view.skip(_HARD_CLOSERS if hard else _SOFT_CLOSERS, tail)
@@ -129,6 +131,8 @@ def read_stop(view: Lookahead, start: int, at: int, inside: int = 0) -> Stop:
             tail, marked = mark, marked or text[tail : tail + 2] != "</"
         if tail == here:
             return Stop(at, end, tail, hard, marked)
+        if not view.closed:  # so that a long run of markers is not read again with each piece
+            view.decided[key] = tail * 2 + marked
 
 
 def trailing_marks(view: Lookahead, at: int) -> int | None:
@@ -137,9 +141,14 @@ def trailing_marks(view: Lookahead, at: int) -> int | None:
     Raises:
         Undecided: what follows them decides, and has not come yet.
     """
-    end, here = None, at
+    key = ("marks", at)
+    end = view.decided.get(key)
+    here = at if end is None else view.skip(_SPACES, end)
     while (group := _group(view, here)) is not None:
-        end, here = group, view.skip(_SPACES, group)
+        end = group
+        if not view.closed:
+            view.decided[key] = group
+        here = view.skip(_SPACES, group)
     if end is None:
         return None
     follows = view.char(here)
