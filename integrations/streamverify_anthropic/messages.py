@@ -37,6 +37,8 @@ class MessageTranslator:
         self._length = 0
         self._block = 0
         self._wrote = False
+        self._early: list[Any] = []
+        """Citations that came before their block's text; told when the block ends."""
         self._open: int | None = None
         self._started = self._stopped = False
 
@@ -50,13 +52,15 @@ class MessageTranslator:
         elif kind == "content_block_delta" and event.delta.type == "text_delta":
             yield self._words(event.delta.text, event.index, partial(_with_text, event))
         elif kind == "content_block_delta":
-            if event.delta.type == "citations_delta":
+            if event.delta.type == "citations_delta" and self._length == self._block:
+                self._early.append(event.delta.citation)
+            elif event.delta.type == "citations_delta":
                 yield CitationDelta(self._run, [event.delta.citation], self._block)
             if event.delta.type in _DELTAS:
                 yield PassThrough(partial(_raw, event))
         elif kind in _EVENTS:
-            if kind in ("message_delta", "message_stop"):
-                yield TextEnd(self._run)
+            if kind != "ping":
+                yield from self._end(kind)
             yield PassThrough(partial(_raw, event))
 
     def sent(self, event: Any) -> None:
@@ -101,6 +105,13 @@ class MessageTranslator:
         yield PassThrough(partial(_without_text, event) if text else partial(_raw, event))
         if text:
             yield self._words(text, event.index, partial(_delta, event.index))
+
+    def _end(self, kind: str) -> Iterator[Move[Any]]:
+        if self._early:
+            yield CitationDelta(self._run, self._early, self._block)
+            self._early = []
+        if kind in ("message_delta", "message_stop"):
+            yield TextEnd(self._run)
 
     def _words(self, text: str, index: int, make: Any) -> TextDelta[Any]:
         self._length += len(text)

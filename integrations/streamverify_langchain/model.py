@@ -23,7 +23,7 @@ from langchain_core.runnables.config import get_callback_manager_for_config
 from langchain_core.utils.uuid import uuid7
 from pydantic import Field, field_validator
 
-from streamverify import Policy, UsageError, Verifier
+from streamverify import Policy, UsageError, Verifier, passages_from
 from streamverify.adapters import VerifiedChunks, VerifiedSyncChunks, policy_from, shared_verifier
 from streamverify_langchain.announce import atold, told
 from streamverify_langchain.call import Around, Call, Options
@@ -60,6 +60,12 @@ class VerifiedChatModel(BaseChatModel):
     @classmethod
     def _known_policy(cls, given: Any) -> Any:
         return policy_from(given) if given is not None else None
+
+    @field_validator("passages")
+    @classmethod
+    def _kept(cls, given: Any) -> Any:
+        # For every call, so an iterator is read now: the second call would find none.
+        return passages_from(given) if isinstance(given, Iterator) else given
 
     @property
     def _llm_type(self) -> str:

@@ -3,6 +3,9 @@
 A channel is a choice, by its `index`; a refusal is text too, in a channel of its own, `(index, REFUSAL)`.
 Read by shape, so what LiteLLM and other OpenAI-like libraries stream is understood too. Where text is held a
 chunk passes with the fields that `fields.py` names, and no others.
+
+A reason to finish ends no text, for Gemini behind LiteLLM writes one into every chunk. The end of the stream
+does.
 """
 
 from __future__ import annotations
@@ -13,8 +16,8 @@ from functools import partial
 from typing import Any
 
 from streamverify import UsageError
-from streamverify.adapters import CitationDelta, Move, PassThrough, Released, TextDelta, TextEnd
-from streamverify_openai.fields import fields, is_plain_chat, keep, keep_of_chat
+from streamverify.adapters import CitationDelta, Move, PassThrough, Released, TextDelta
+from streamverify_openai.fields import fields, is_plain_chat, keep, keep_of_chat, move
 
 REFUSAL = 1
 """Names the channel of a choice's refusal: `(index, REFUSAL)`."""
@@ -27,26 +30,33 @@ class ChatTranslator:
 
     def __init__(self) -> None:
         self._open: dict[int, tuple[Any, int]] = {}
+        """The chunk read last of each choice whose end has not been sent, and its place there."""
+        self._told: set[int] = set()
+        """Choices of which a chunk was sent."""
+        self._ended: set[int] = set()
+        """Choices whose end was sent."""
         self._refusing: set[int] = set()
 
-    def read(self, chunk: Any, released: Released) -> Iterator[Move[Any]]:  # noqa: ARG002 - repeats no text
+    def read(self, chunk: Any, released: Released) -> Iterator[Move[Any]]:
         """Content and refusals are text; roles, tool calls, reasons to finish and usage keep their place.
 
         Raises:
             UsageError: the content is nothing that can be verified.
         """
         for position, choice in enumerate(chunk.choices or ()):
-            yield from self._choice(chunk, position, choice)
+            yield from self._choice(chunk, position, choice, released)
         if not chunk.choices:
             yield PassThrough(partial(_same if is_plain_chat(chunk) else _cleaned, chunk))
 
-    def _choice(self, chunk: Any, position: int, choice: Any) -> Iterator[Move[Any]]:
+    def _choice(self, chunk: Any, position: int, choice: Any, released: Released) -> Iterator[Move[Any]]:
         index, delta = choice.index, getattr(choice, "delta", None)
         text = getattr(delta, "content", "") or ""
         refusal = getattr(delta, "refusal", "") or ""
         if delta is None or not isinstance(text, str) or not isinstance(refusal, str):
             raise UsageError("only chat chunks whose delta.content is text can be verified")
         finished = getattr(choice, "finish_reason", None)
+        if index not in self._ended:
+            self._open[index] = (chunk, position)
         if text:
             yield TextDelta(index, text, partial(_with_text, chunk, position))
             if not finished and _says_no_more(delta):  # as most chunks do not
@@ -55,30 +65,28 @@ class ChatTranslator:
             self._refusing.add(index)
             yield TextDelta((index, REFUSAL), refusal, partial(_with_refusal, chunk, position))
         said = fields(delta)
-        if citations := said.get("annotations"):
+        citations = said.get("annotations")
+        if citations:
             yield CitationDelta(index, citations)
-        if finished:
-            yield TextEnd(index)
-            yield TextEnd((index, REFUSAL))
         key = index if index not in self._refusing else None
-        if not text and not refusal and len(chunk.choices) == 1 and is_plain_chat(chunk):
+        if not (text or refusal or citations) and len(chunk.choices) == 1 and is_plain_chat(chunk):
             yield PassThrough(partial(_same, chunk), key)
         elif not (text or refusal) or finished or any(map(said.get, said.keys() - _PLAIN - {"refusal"})):
-            yield PassThrough(partial(_without_text, chunk, position), key)
+            yield PassThrough(partial(_moved, chunk, position, released), key)
 
     def sent(self, chunk: Any) -> None:
         """Remember which choices are still open."""
-        for position, choice in enumerate(chunk.choices or ()):
+        for choice in chunk.choices or ():
+            self._told.add(choice.index)
             if getattr(choice, "finish_reason", None):
+                self._ended.add(choice.index)
                 self._open.pop(choice.index, None)
-            else:
-                self._open[choice.index] = (chunk, position)
 
     def halted(self, released: Released) -> Iterable[Any]:  # noqa: ARG002 - repeats no text
         """A last chunk for every open choice, with `finish_reason="content_filter"`."""
-        for chunk, position in self._open.values():
+        for index, (chunk, position) in self._open.items():
             last = _without_text(chunk, position)
-            keep(last.choices[0].delta, frozenset())
+            keep(last.choices[0].delta, frozenset() if index in self._told else frozenset({"role"}))
             last.choices[0].finish_reason = "content_filter"
             yield last
 
@@ -111,6 +119,15 @@ def _without_text(chunk: Any, position: int) -> Any:
     for name in ("content", "refusal"):
         if getattr(delta, name, None):
             setattr(delta, name, None)
+    return made
+
+
+def _moved(chunk: Any, position: int, released: Released) -> Any:
+    """The chunk without its text, its annotations pointing into what was released."""
+    made = _without_text(chunk, position)
+    choice = made.choices[0]
+    for annotation in fields(choice.delta).get("annotations") or ():
+        move(annotation, released(choice.index))
     return made
 
 

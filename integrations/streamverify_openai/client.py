@@ -8,11 +8,12 @@ import inspect
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping
 from typing import Any, TypeVar, cast
 
-from streamverify import Event, Policy, Report, UsageError, Verifier, passages_from
+from streamverify import Event, Policy, Report, TextReleased, UsageError, Verifier, passages_from
 from streamverify.adapters import (
     ChannelKey,
     OnEvent,
     PolicyLike,
+    Shown,
     VerifiedTexts,
     attach,
     policy_from,
@@ -60,11 +61,14 @@ def wrap_client(
         on_event: told every event as it happens, with the key of its channel.
 
     Raises:
+        PassageError: the passages are an iterator, and one of them cannot be read. Caller.
         UsageError: the client has neither of the two methods. Caller.
     """
     used = verifier if verifier is not None else shared_verifier()
     chosen = policy_from(policy) if policy is not None else used.policy
-    wrapping = _Wrapping(passages, used, chosen, on_event)
+    # For every call, so an iterator is read now: the second call would find none.
+    kept = passages_from(passages) if isinstance(passages, Iterator) else passages
+    wrapping = _Wrapping(kept, used, chosen, on_event)
     return cast("C", wrapping.client(client))
 
 
@@ -155,12 +159,15 @@ class _Wrapping:
         events: list[tuple[ChannelKey, Event]] = []
         reports: dict[ChannelKey, Report] = {}
         for key, text in texts:
+            releases: list[TextReleased] = []
             async with self._verifier.stream(text.value, passages, policy=self._policy) as stream:
                 async for event in stream:
                     events.append((key, event))
+                    if isinstance(event, TextReleased):
+                        releases.append(event)
                     if self._on_event is not None:
                         self._on_event(key, event)
-            text.replace(stream.report.released)
+            text.replace(Shown(releases))
             reports[key] = stream.report
         if self._policy.holds_text:
             keep_only(result)

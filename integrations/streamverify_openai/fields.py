@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from streamverify.adapters import Shown
+
 ANSWER = frozenset(
     {"id", "object", "created", "model", "choices", "usage", "system_fingerprint", "service_tier"}
 )
@@ -57,3 +59,20 @@ def is_plain_chat(chunk: Any) -> bool:
         says_only(choice, CHOICE | {"delta"}) and says_only(choice.delta, MESSAGE)
         for choice in chunk.choices or ()
     )
+
+
+def move(annotation: Any, shown: Shown) -> None:
+    """Let an annotation's offsets point into what is shown of its text, in place.
+
+    It is a model or, in openai 2 and beside a chat's text, a mapping; a chat's has its offsets a level down.
+    """
+    own: dict[str, Any] = annotation if isinstance(annotation, dict) else vars(annotation)
+    if (cited := own.get("url_citation")) is not None:
+        move(cited, shown)
+    for name in ("start_index", "end_index"):
+        if isinstance(offset := own.get(name), int):
+            place = shown.place(offset, end=name == "end_index")
+            if isinstance(annotation, dict):
+                annotation[name] = place
+            else:
+                setattr(annotation, name, place)

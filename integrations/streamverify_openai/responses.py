@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from streamverify.adapters import CitationDelta, Move, PassThrough, Released, TextDelta, TextEnd
+from streamverify_openai.fields import move
 from streamverify_openai.outputs import (
     TEXT_FIELD,
     Part,
@@ -166,23 +167,11 @@ def _rewritten(event: Any, released: Released) -> Any:
         if getattr(part, "logprobs", None):
             part.logprobs = []
         for annotation in getattr(part, "annotations", None) or ():
-            _move(annotation, key, released)
+            move(annotation, released(key))
     return made
 
 
 def _annotation(event: Any, released: Released) -> Any:
     made = copy.deepcopy(event)
-    _move(made.annotation, (event.output_index, event.content_index), released)
+    move(made.annotation, released((event.output_index, event.content_index)))
     return made
-
-
-def _move(annotation: Any, key: tuple[int, int], released: Released) -> None:
-    """Let an annotation's offsets, a model's or (in openai 2) a mapping's, point into the released text."""
-    fields: dict[str, Any] = annotation if isinstance(annotation, dict) else vars(annotation)
-    for name in ("start_index", "end_index"):
-        if isinstance(offset := fields.get(name), int):
-            place = released(key).place(offset, end=name == "end_index")
-            if isinstance(annotation, dict):
-                annotation[name] = place
-            else:
-                setattr(annotation, name, place)

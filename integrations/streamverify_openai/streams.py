@@ -41,7 +41,8 @@ class OpenAITranslator:
 def _translator(chunk: Any) -> Translator[Any]:
     if hasattr(chunk, "choices"):
         return ChatTranslator()
-    if str(getattr(chunk, "type", "")).startswith("response."):
+    kind = str(getattr(chunk, "type", ""))
+    if kind.startswith("response.") or kind == "error":  # it may be all that comes
         return ResponsesTranslator()
     raise UsageError(
         f"{type(chunk).__name__} is neither a chat completion chunk nor an event of the Responses API"

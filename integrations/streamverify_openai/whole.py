@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from streamverify.adapters import ChannelKey
+from streamverify.adapters import ChannelKey, Shown
 from streamverify_openai.chat import REFUSAL
-from streamverify_openai.fields import keep_of_chat
+from streamverify_openai.fields import keep_of_chat, move
 from streamverify_openai.outputs import keep_of_response, parts_of
 
 
@@ -32,10 +32,12 @@ class Text:
         assert isinstance(value, str)
         return value
 
-    def replace(self, text: str) -> None:
+    def replace(self, shown: Shown) -> None:
         """Put what was released in its place; nothing changes where that is the same."""
-        if text != self.value:
-            setattr(self.owner, self.field, text)
+        if shown.text != self.value:
+            setattr(self.owner, self.field, shown.text)
+            for annotation in getattr(self.owner, "annotations", None) or ():
+                move(annotation, shown)
             if getattr(self.log, "logprobs", None) is not None:
                 self.log.logprobs = None
 

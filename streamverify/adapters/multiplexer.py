@@ -260,7 +260,9 @@ class ChunkMultiplexer(Generic[T]):
 
     def _channel(self, key: ChannelKey) -> Channel[T]:
         channel = self._channels.get(key)
-        if channel is None or channel.ended:
+        if channel is not None and channel.ended:
+            raise UsageError(f"a chunk brings text for channel {key}, whose end was told before")
+        if channel is None:
             channel, self._spare = self._spare or self._new(), None
             channel.key = key
             self._channels[key] = channel

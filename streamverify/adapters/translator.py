@@ -73,7 +73,7 @@ class CitationDelta:
 
 @dataclass(frozen=True, slots=True)
 class TextEnd:
-    """A channel's text is complete."""
+    """A channel's text is complete: text that comes for it later is refused."""
 
     key: ChannelKey
 

@@ -287,3 +287,24 @@ async def test_what_is_not_text_and_not_known_stays_in_where_text_is_held(loopba
     assert len(message.content) == 2
     assert message.content[1].text == released
     assert "wrong" not in "".join(map(repr, [*events, *told, message]))
+
+
+@pytest.mark.anyio
+async def test_citations_that_come_before_their_block_s_text_are_that_block_s(loopback, verifier):
+    frames = message_frames([("The mill was built in 1804. ", 0), ("Barley is ground there.", 1)])
+    order = {"content_block_start": 0, "citations_delta": 1, "text_delta": 2, "content_block_stop": 3}
+
+    def place(frame):
+        return (frame["index"], order[frame["delta"]["type"] if "delta" in frame else frame["type"]])
+
+    blocks = sorted((frame for frame in frames if "index" in frame), key=place)
+    loopback.script([frames[0], *blocks, *frames[-2:]])
+    events, verified = await events_of(loopback, verifier, Redact())
+    found = [
+        (citation.passages, citation.finding)
+        for sentence in verified.reports[0].sentences
+        for citation in sentence.citations
+    ]
+    assert found == [(("mill",), "correct"), (("grain",), "correct")]
+    kinds = [event.delta.type for event in events if event.type == "content_block_delta"]
+    assert kinds.count("citations_delta") == 2

@@ -24,7 +24,7 @@ from streamverify import (
     Verifier,
 )
 from streamverify.testing import ScriptedScorer, pieces
-from streamverify_openai import verify_stream
+from streamverify_openai import verify_stream, wrap_client
 
 PASSAGES = ["The mill was built in 1804 and has two wheels. It grinds barley."]
 TEXT = (
@@ -359,3 +359,68 @@ async def test_what_cannot_be_read_as_text_is_refused(verifier):
     for item, words in ((Chunk(), "delta.content"), (object(), "neither")):
         with pytest.raises(UsageError, match=words):
             await anext(verify_stream(stream(item), PASSAGES, verifier=verifier, policy=Redact()))
+
+
+@pytest.mark.parametrize("policy", [Observe(), Redact()])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.anyio
+async def test_a_reason_to_finish_in_every_chunk_ends_no_text(loopback, verifier, policy, seed):
+    loopback.script([frame({"content": part}, finish="stop") for part in pieces(TEXT, seed) if part])
+    chunks, verified = await chunks_of(loopback, verifier, policy)
+    whole = await verifier.check(TEXT, PASSAGES, policy=policy)
+    assert verified.reports[0].answer == TEXT
+    assert contents(chunks)[0] == whole.released
+
+
+@pytest.mark.anyio
+async def test_a_halt_before_anything_was_shown_still_ends_the_choice(loopback, verifier):
+    text = "The wrong wheel turns slowly. The mill was built in 1804."
+    parts = [part for part in pieces(text, 1) if part]
+    loopback.script([frame({"role": "assistant", "content": part}) for part in parts])
+    chunks, _ = await chunks_of(loopback, verifier, Halt())
+    (choice,) = [choice for chunk in chunks for choice in chunk.choices]
+    assert (choice.delta.role, choice.delta.content, choice.finish_reason) == (
+        "assistant",
+        None,
+        "content_filter",
+    )
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_annotations_point_into_what_was_released(loopback, verifier, whole):
+    text = "The wrong wheel turns slowly. The mill was built in 1804."
+    start = text.index("built in 1804")
+    place = {"url": "https://example.org", "title": "Mill", "start_index": start, "end_index": len(text) - 1}
+    note = {"type": "url_citation", "url_citation": place}
+    with sync_client_of(loopback) as client:
+        if whole:
+            message = {"role": "assistant", "content": text, "annotations": [note]}
+            choice = {"index": 0, "message": message, "finish_reason": "stop"}
+            loopback.whole = {**BASE, "object": "chat.completion", "choices": [choice]}
+            wrapped = wrap_client(client, passages=PASSAGES, verifier=verifier, policy=Redact())
+            answer = wrapped.chat.completions.create(model="m", messages=[]).choices[0].message
+            shown, cited = answer.content, answer.annotations[0].url_citation.model_dump()
+        else:
+            loopback.script(
+                [frame({"content": text}), frame({"annotations": [note]}), frame({}, finish="stop")]
+            )
+            chunks, _ = sync_chunks_of(loopback, verifier, Redact())
+            shown = contents(chunks)[0]
+            (cited,) = [
+                one["url_citation"]
+                for chunk in chunks
+                for one in getattr(chunk.choices[0].delta, "annotations", ())
+            ]
+    assert shown[cited["start_index"] : cited["end_index"]] == "built in 1804"
+    assert "wrong" not in shown
+
+
+def test_passages_given_as_an_iterator_serve_every_call(loopback, verifier):
+    loopback.script(answer_frames([TEXT]))
+    with sync_client_of(loopback) as client:
+        wrapped = wrap_client(client, passages=iter(PASSAGES), verifier=verifier, policy=Redact())
+        told = []
+        for _ in range(2):
+            chunks = list(wrapped.chat.completions.create(model="m", messages=[], stream=True))
+            told.append(contents(chunks)[0])
+    assert told[0] == told[1] == verifier.check_sync(TEXT, PASSAGES, policy=Redact()).released

@@ -188,8 +188,7 @@ def test_responses_say_nothing_but_released_text(loopback, bare, held, verifier)
     response["output"][0]["content"] += [refused, unknown]
     response["output"] += [THOUGHT, NEW]
     where = {"item_id": "m1", "output_index": 0, "content_index": 1}
-    number, added = len(frames), []
-    for event in (
+    added = [
         {"type": "response.content_part.added", **where, "part": {"type": "refusal", "refusal": ""}},
         {"type": "response.refusal.delta", **where, "delta": refused["refusal"]},
         {"type": "response.refusal.done", **where, "refusal": refused["refusal"]},
@@ -201,10 +200,10 @@ def test_responses_say_nothing_but_released_text(loopback, bare, held, verifier)
         {"type": "response.something_new.delta", "delta": f"The {SECRET} news."},
         {"type": "response.output_item.added", "output_index": 1, "item": THOUGHT},
         {"type": "response.output_item.done", "output_index": 2, "item": NEW},
-    ):  # fmt: skip
-        added.append({**event, "sequence_number": number + len(added)})
-    frames[-1]["sequence_number"] = number + len(added)
-    loopback.script([*frames[:-1], *added, frames[-1]], seed=3)
+    ]  # fmt: skip
+    at = next(place for place, one in enumerate(frames) if one["type"] == "response.output_item.done")
+    ordered = [*frames[:at], *added, *frames[at:]]
+    loopback.script([{**one, "sequence_number": number} for number, one in enumerate(ordered)], seed=3)
     stream = bare.responses.create(model="m", input="q", stream=True)
     with verify_stream(stream, PASSAGES, verifier=verifier, policy=HELD) as events:
         told = list(events)
