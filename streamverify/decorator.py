@@ -20,7 +20,7 @@ from typing import Any, ParamSpec, Protocol, Self, overload
 from streamverify.errors import UsageError
 from streamverify.events import Event, TextReleased
 from streamverify.loops.portal import PerProcess
-from streamverify.passages import passages_from
+from streamverify.passages import passages_from, refuse_read_once
 from streamverify.policy import Policy, PolicyLike, policy_from
 from streamverify.stream import VerifiedStream
 from streamverify.streaming.pipe import SecondReaderError
@@ -236,6 +236,7 @@ def verified(
 
             @functools.wraps(function)
             async def run_async(*args: Any, **kwargs: Any) -> object:
+                call.refuse_read_once(args, kwargs)
                 collector = _Collector()
                 token = SINK.set(collector)
                 try:
@@ -248,6 +249,7 @@ def verified(
 
         @functools.wraps(function)
         def run(*args: Any, **kwargs: Any) -> object:
+            call.refuse_read_once(args, kwargs)
             collector = _Collector()
             token = SINK.set(collector)
             try:
@@ -271,6 +273,11 @@ class _Call:
     policy: Policy | None
     verifier: Verifier | None
 
+    def refuse_read_once(self, args: Any, kwargs: Any) -> None:
+        """Refuse passages that the function would read and leave nothing of, before it is called."""
+        if self.passages is not None:
+            refuse_read_once(self.signature.bind(*args, **kwargs).arguments.get(self.passages))
+
     def wrapped(self, result: object, collector: _Collector, args: Any, kwargs: Any) -> object:
         verifier = self._verifier()
         if isinstance(result, str):
@@ -280,7 +287,13 @@ class _Call:
         if inspect.isawaitable(result):
 
             async def later() -> object:
-                return await self.checked(await result, collector, args, kwargs)
+                # What it awaits may tell passages, and runs when the call that made it is over.
+                token = SINK.set(collector)
+                try:
+                    awaited = await result
+                finally:
+                    SINK.reset(token)
+                return await self.checked(awaited, collector, args, kwargs)
 
             return later()
         return self._pieces(result, collector, args, kwargs)

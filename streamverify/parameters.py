@@ -5,6 +5,8 @@ Before: the caller. After: whatever class was given the parameter.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from streamverify.errors import UsageError
 
 
@@ -21,6 +23,22 @@ def one_of(name: str, given: object, choices: tuple[str, ...]) -> None:
     """
     if given not in choices:
         raise UsageError(f"{name} must be {' or '.join(map(repr, choices))}, not {given!r}")
+
+
+def some_of(name: str, given: object, choices: tuple[str, ...]) -> None:
+    """Refuse what is no collection of these words.
+
+    A single word is refused too: its letters would be taken for the collection.
+
+    Raises:
+        UsageError: it is none, or a word in it is unknown; names the choices. Caller.
+    """
+    choice = ", ".join(repr(str(word)) for word in choices)
+    if isinstance(given, str) or not isinstance(given, Collection):
+        raise UsageError(f"{name} must be a set of {choice}, not {given}")
+    for word in given:
+        if word not in choices:
+            raise UsageError(f"{name}: there is no {word!r}; choose from {choice}")
 
 
 def a_text(name: str, given: object) -> None:

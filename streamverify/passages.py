@@ -91,6 +91,19 @@ def passages_from(objects: Iterable[object], *, max_chars: int = MAX_CHARS) -> t
     return tuple(by_id.values())
 
 
+def refuse_read_once(documents: object) -> None:
+    """Refuse an iterator where the caller's code reads the documents too: whoever comes second finds none.
+
+    Raises:
+        PassageError: it can be read only once. Caller.
+    """
+    if isinstance(documents, Iterator):
+        raise PassageError(
+            f"a {type(documents).__name__} can be read only once, and here it is read too: "
+            "give a list, list(documents)"
+        )
+
+
 def blank_ids(passages: Iterable[Passage]) -> tuple[str, ...]:
     """Ids of the passages that hold no text."""
     return tuple(passage.id for passage in passages if not passage.text.strip())

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias, get_args, runtime_c
 
 from streamverify.citations.removal import meaningless
 from streamverify.errors import UsageError
-from streamverify.parameters import a_function, a_text, one_of
+from streamverify.parameters import a_function, a_text, one_of, some_of
 from streamverify.repair_plan import RepairPlan, Rewrite
 from streamverify.showing.releases import Release, replaced, whole
 from streamverify.text.emphasis import unpaired
@@ -130,6 +130,10 @@ class Flag:
     name: str = field(default="flag", init=False)
     holds_text: bool = field(default=False, init=False)
 
+    def __post_init__(self) -> None:
+        """Refuse labels that are none."""
+        some_of("Flag: labels", self.labels, tuple(Label))
+
     def holds(self, sentence: Sentence) -> bool:  # noqa: ARG002 - the protocol's signature
         """Nothing is held."""
         return False
@@ -160,6 +164,7 @@ class Redact:
 
     def __post_init__(self) -> None:
         """Refuse what would fail, or do nothing, in the middle of an answer."""
+        some_of("Redact: labels", self.labels, tuple(Label))
         one_of("Redact: scope", self.scope, ("sentence", "span"))
         one_of("Redact: fabricated_citations", self.fabricated_citations, ("keep", "marker", "sentence"))
         a_text("Redact: placeholder", self.placeholder)
@@ -236,7 +241,8 @@ class Halt:
     name: str = field(default="halt", init=False)
 
     def __post_init__(self) -> None:
-        """Refuse budgets that cannot be met."""
+        """Refuse labels that are none, and budgets that cannot be met."""
+        some_of("Halt: labels", self.labels, tuple(Label))
         if self.max_ungrounded is not None and self.max_ungrounded < 0:
             raise UsageError("Halt: max_ungrounded must be 0 or more")
         if self.max_share is not None and not 0 <= self.max_share < 1:
@@ -315,7 +321,11 @@ class Repair:
         self._plan()
 
     def _plan(self) -> RepairPlan:
-        return RepairPlan(self.rewrite, self.attempts, self.timeout)
+        return RepairPlan(self.rewrite, self.attempts, self.timeout, self._accepts)
+
+    def _accepts(self, sentence: Sentence, verdict: Verdict) -> bool:
+        # A citation that the fallback takes out would otherwise come back by way of a repair.
+        return self.fallback.decide(sentence, verdict, Tally(0, 0)).action is Action.RELEASE
 
     def holds(self, sentence: Sentence) -> bool:
         """As the fallback says."""

@@ -67,10 +67,17 @@ async def repair(
             continue
         parts = segment(text)
         verdicts = [await judge(part, [*previous, *parts[:at]]) for at, part in enumerate(parts)]
-        if all(v.label in _PASSES for v in verdicts) and any(v.label is Label.SUPPORTED for v in verdicts):
+        accepted = all(_passes(plan, part, v) for part, v in zip(parts, verdicts, strict=True))
+        if accepted and any(v.label is Label.SUPPORTED for v in verdicts):
             return Replacement(text=text, attempts=attempt, verdicts=tuple(verdicts))
         rejected.append(text)
     return None
+
+
+def _passes(plan: RepairPlan, part: Sentence, verdict: Verdict) -> bool:
+    if verdict.label not in _PASSES:
+        return False
+    return plan.accepts is None or plan.accepts(part, verdict)
 
 
 async def _rewritten(plan: RepairPlan, request: RepairRequest) -> str:

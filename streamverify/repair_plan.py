@@ -30,6 +30,7 @@ class RepairRequest:
 
 
 Rewrite = Callable[[RepairRequest], Awaitable[str]]
+Accepts = Callable[[Sentence, Verdict], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,9 @@ class RepairPlan:
     """Calls of `rewrite` before the policy's `decide` has the word; 1 or more."""
     timeout: float = 30.0
     """Seconds that one call of `rewrite` may take."""
+
+    accepts: Accepts | None = None
+    """Whether a sentence of a replacement, SUPPORTED or without a claim, may be shown with its verdict."""
 
     def __post_init__(self) -> None:
         """Refuse a plan that would never repair."""

@@ -229,9 +229,9 @@ def test_a_budget_that_makes_no_sense_is_refused(make):
 
 def test_repair_asks_for_what_its_fallback_would_redact():
     policy = Repair(rewrite=shown)
-    assert policy.repair(sentence("x"), verdict(Label.UNSUPPORTED)) == RepairPlan(
-        shown, attempts=2, timeout=30
-    )
+    plan = policy.repair(sentence("x"), verdict(Label.UNSUPPORTED))
+    assert plan is not None
+    assert (plan.rewrite, plan.attempts, plan.timeout) == (shown, 2, 30)
     assert policy.repair(sentence("x"), verdict(Label.SUPPORTED)) is None
     assert policy.decide(sentence("x. "), verdict(Label.UNSUPPORTED), NOTHING).action is Action.REDACT
     decision = repaired(sentence("x. "), Replacement(text="y.", attempts=1, verdicts=()))
@@ -288,3 +288,15 @@ def test_emphasis_over_two_sentences_is_closed_where_one_is_redacted():
     redact = Redact(placeholder="□").redact
     assert shown(redact(first)) + second.text == "**□ You have 60 days.** "
     assert first.text + shown(redact(second)) == "**You have 30 days. □** "
+
+
+@pytest.mark.parametrize("policy", [Flag, Redact, Halt])
+@pytest.mark.parametrize("labels", [Label.UNSUPPORTED, "unsupported", ["contradictd"], 3, None])
+def test_labels_that_are_none_are_refused(policy, labels):
+    with pytest.raises(UsageError, match=rf"{policy.__name__}: labels.*'contradicted'"):
+        policy(labels=labels)
+
+
+@pytest.mark.parametrize("policy", [Flag, Redact, Halt])
+def test_labels_may_be_given_by_their_words(policy):
+    assert policy(labels={"contradicted"}).labels == {Label.CONTRADICTED}

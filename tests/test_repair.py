@@ -124,3 +124,20 @@ def test_neither_a_key_nor_an_endpoint_is_refused(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(UsageError, match="EndpointRewrite has no key: set OPENAI_API_KEY"):
         EndpointRewrite("m")
+
+
+@pytest.mark.parametrize("fabricated", ["sentence", "marker"])
+def test_no_repair_brings_back_a_citation_that_the_fallback_takes_out(fabricated):
+    asked = []
+
+    async def again(request):
+        asked.append(request)
+        return request.sentence.text.strip()
+
+    fallback = Redact(fabricated_citations=fabricated)
+    answer = "The mill was built in 1804 [9]. It has two wheels."
+    with Verifier(ScriptedScorer()) as verifier:
+        report = verifier.check_sync(answer, PASSAGES, policy=Repair(again, fallback=fallback))
+        assert report.released == verifier.check_sync(answer, PASSAGES, policy=fallback).released
+    assert "[9]" not in report.released
+    assert len(asked) == 2

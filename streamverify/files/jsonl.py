@@ -55,14 +55,26 @@ def strict_json(data: str | bytes) -> Any:
     """What a JSON text holds.
 
     Raises:
-        ValueError: it is none, or holds NaN or an infinity, which are none.
+        ValueError: it is none, or holds NaN, an infinity or a number too large to be told from one.
         RecursionError: it is nested too deeply.
     """
 
     def refuse_constant(name: str) -> NoReturn:
         raise ValueError(f"{name} is not JSON")
 
-    return json.loads(data, parse_constant=refuse_constant)
+    return json.loads(data, parse_constant=refuse_constant, parse_float=_finite)
+
+
+def _finite(digits: str) -> float:
+    """The number; `1e999` is valid JSON, and no float holds it.
+
+    Raises:
+        ValueError: it is too large.
+    """
+    value = float(digits)
+    if math.isinf(value):
+        raise ValueError(f"{digits[:20]} is too large")
+    return value
 
 
 def json_object(line: str, path: Path | str, number: int) -> Mapping[str, Any]:
@@ -98,6 +110,12 @@ def _value(text: str, path: Path | str, number: int | None) -> Any:
     def refuse_constant(name: str) -> NoReturn:
         raise InputFileError(path, f"{name} is not JSON", line=number)
 
+    def finite(digits: str) -> float:
+        try:
+            return _finite(digits)
+        except ValueError as error:
+            raise InputFileError(path, str(error), line=number) from None
+
     def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):  # one value of the two would be lost unsaid
@@ -107,7 +125,9 @@ def _value(text: str, path: Path | str, number: int | None) -> Any:
         return found
 
     try:
-        return json.loads(text, object_pairs_hook=distinct, parse_constant=refuse_constant)
+        return json.loads(
+            text, object_pairs_hook=distinct, parse_constant=refuse_constant, parse_float=finite
+        )
     except InputFileError:
         raise
     except json.JSONDecodeError as error:

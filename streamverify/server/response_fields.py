@@ -53,6 +53,7 @@ _PROGRESS = re.compile(
 )
 _WHOLE = re.compile(r"response\.(?:created|queued|in_progress|completed|incomplete|failed)")
 _IDS = ("item_id", "call_id", "name")
+_PLACES = ("output_index", "content_index")
 
 
 def place_in(event: Mapping[str, Any]) -> Place:
@@ -116,7 +117,8 @@ class ResponseFields:
     def event(self, kind: str, event: Mapping[str, Any], released: Released | None) -> dict[str, Any]:
         """An event whose type may pass."""
         made: dict[str, Any] = {"type": kind} | identifiers(event, _IDS)
-        made |= {name: event[name] for name in ("output_index", "content_index") if name in event}
+        places = {name: whole_number(event[name], below=MOST) for name in _PLACES if name in event}
+        made |= {name: place for name, place in places.items() if place is not None}
         if _WHOLE.fullmatch(kind):
             made["response"] = self.response(mapping(event.get("response")), released)
         elif kind.startswith("response.output_item."):

@@ -74,7 +74,8 @@ class Pipe(Generic[T]):
 
     async def moved(self) -> None:
         """Wait until the reader took something, or `notify` was called."""
-        self._moved = anyio.Event()
+        if self._moved.is_set():  # else somebody waits for it already
+            self._moved = anyio.Event()
         await self._moved.wait()
 
     def notify(self) -> None:

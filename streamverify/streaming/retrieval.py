@@ -8,7 +8,7 @@ from threading import Lock
 from typing import Protocol, TypeVar
 
 from streamverify.errors import StreamStateError
-from streamverify.passages import MAX_CHARS, passages_from
+from streamverify.passages import MAX_CHARS, passages_from, refuse_read_once
 from streamverify.types import Passage
 
 T = TypeVar("T")
@@ -66,15 +66,16 @@ def retrieved(documents: T) -> T:
     """Tell the stream that runs around this call what was retrieved, and return it unchanged.
 
     Args:
-        documents: an iterable of what `Verifier.stream` accepts as passages. Several calls add up;
-            a sentence is judged against what was told before it closed.
+        documents: an iterable of what `Verifier.stream` accepts as passages, which can be read more than
+            once. Several calls add up; a sentence is judged against what was told before it closed.
 
     Raises:
-        PassageError: something in `documents` cannot be read as a passage.
+        PassageError: something in `documents` cannot be read as a passage, or it can be read only once.
         StreamStateError: nothing is being verified here, so the passages would be lost.
     """
     sink = SINK.get()
     if sink is None:
         raise StreamStateError("retrieved() was called outside of a function decorated with @verified")
+    refuse_read_once(documents)
     sink.add_passages(passages_from(documents))  # type: ignore[arg-type] # checked by shape at run time
     return documents

@@ -147,9 +147,13 @@ class _ThreadPieces:
                 self._loop.call_soon(functools.partial(self._arrive, piece))
         except BaseException as raised:  # noqa: BLE001 - kept, and raised where the pieces are read
             error = raised
-        finally:
-            if (close := getattr(iterator, "close", None)) is not None:
+        # Whatever closing does, the end is told: nothing else wakes the reader.
+        try:
+            if callable(close := getattr(iterator, "close", None)):
                 close()
+        except BaseException as raised:  # noqa: BLE001 - as above
+            error = error or raised
+        finally:
             self._loop.call_soon(functools.partial(self._arrive, _End(error)))
 
     def _arrive(self, item: str | _End) -> None:

@@ -15,6 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from upstreams import events_in, proxied
 
+from streamverify.server.response_fields import ResponseFields
+
 MARKER = "The wrong zebra sings. "
 GOOD = "The mill was built in the town. "
 ARGUMENTS = {"arguments", "input"}
@@ -268,3 +270,11 @@ def test_where_text_flows_everything_passes(name, path, stream, said, proxy):
         assert "zebra" in ask(
             proxy, path, stream, placed(said, place, MARKER), streamverify={"policy": "flag"}
         )
+
+
+@pytest.mark.parametrize("place", [MARKER, [MARKER], {"x": MARKER}, True, -1, 10**9, 0.5])
+def test_a_place_that_is_no_number_does_not_pass(place):
+    event = {"output_index": place, "content_index": 3, "response": {"id": "r"}}
+    made = ResponseFields({}).event("response.created", event, None)
+    assert "output_index" not in made
+    assert made["content_index"] == 3

@@ -303,3 +303,19 @@ async def test_a_piece_that_cannot_be_taken_ends_the_stream_and_not_who_put_it(p
             source.put("Nobody reads this.")
             await source.room()
         assert stream.report.answer == "The mill stands. "
+
+
+async def test_all_who_wait_for_room_get_it():
+    pipe = Pipe(1)
+    pipe.put("x")
+
+    async def fill(item):
+        await pipe.room()
+        pipe.put(item)
+
+    async with anyio.create_task_group() as group:
+        for item in "ab":
+            group.start_soon(fill, item)
+        await anyio.wait_all_tasks_blocked()
+        with anyio.fail_after(20):
+            assert sorted([await anext(pipe), await anext(pipe), await anext(pipe)]) == ["a", "b", "x"]

@@ -151,3 +151,34 @@ async def test_a_provider_stream_that_names_it_close_is_closed():
     await anext(pieces)
     await close_source(provider, pieces)
     assert provider.closed
+
+
+class FailsToClose:
+    """Two pieces, and an iterator that cannot be closed."""
+
+    def __init__(self, close):
+        self.close = close
+        self._rest = iter("ab")
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return next(self._rest)
+
+
+def broken():
+    raise OSError("reset while closing")
+
+
+async def test_a_source_that_fails_in_closing_ends_with_its_error():
+    found = []
+    with anyio.fail_after(20), pytest.raises(OSError, match="reset while closing"):
+        async for piece in pieces_of(FailsToClose(broken)):
+            found.append(piece)
+    assert found == ["a", "b"]
+
+
+async def test_a_close_that_is_no_function_is_none():
+    with anyio.fail_after(20):
+        assert await read(FailsToClose(False)) == ["a", "b"]
