@@ -142,10 +142,13 @@ class Text(NamedTuple):
         return (self.start + (self.unit * (room // len(self.unit) + 1))[:room] + self.end)[:size]
 
 
-TEXTS: tuple[Text, ...] = tuple(
-    Text(f"{name}{which}", unit, start, end)
-    for name, unit in _UNITS.items()
-    for which, start, end in (("", "", ""), (" that end otherwise", "Report ", "\x7f!x"))
+TEXTS: tuple[Text, ...] = (
+    *(
+        Text(f"{name}{which}", unit, start, end)
+        for name, unit in _UNITS.items()
+        for which, start, end in (("", "", ""), (" that end otherwise", "Report ", "\x7f!x"))
+    ),
+    *(Text(f"{unit!r} behind a stop", unit, "It is good. ") for unit in ("[1] ", "😀 ", "</p> ")),
 )
 
 

@@ -294,7 +294,8 @@ class _Check:
         self, numbers: Sequence[Quantity], found_dates: Sequence[Date], view: SourceView
     ) -> Iterable[tuple[Quantity | Date, tuple[list[Place], list[Place]]]]:
         """The claim's own values with the places that hold them, if any, and those that hold rivals."""
-        allowed = [(one.counts, allowances(one)) for one in numbers]
+        alike = dict.fromkeys(replace(one, start=0, end=0) for one in numbers)  # one value may stand often
+        allowed = [(one.counts, allowances(one)) for one in alike]
 
         @cache  # each value of the claim asks it of each source
         def named_number(other: PlacedNumber) -> bool:
@@ -304,10 +305,14 @@ class _Check:
         def named_date(other: Date) -> bool:
             return any(same(one, other) for one in found_dates)
 
+        places: dict[Quantity, tuple[list[Place], list[Place]]] = {}
         for number in numbers:
             held = view.quantity_pool.holds(number) or any(number is lost for lost in self._nowhere)
             if held and self._told.own(number.start, number.end):
-                yield number, number_places(number, named_number, view.number_places)
+                key = replace(number, start=0, end=0)
+                if key not in places:
+                    places[key] = number_places(number, named_number, view.number_places)
+                yield number, places[key]
         for date in found_dates:
             yield date, date_places(date, named_date, view.date_places)
 
