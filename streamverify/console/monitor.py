@@ -104,7 +104,7 @@ def _since(before: Window, now: str | None) -> Window:
     after = _stretch(now, "--now")
     if after.since >= clock:
         raise UsageError(f"--now: {after} lies in the future: name a time whose answers are recorded")
-    return after
+    return Window(after.since, min(after.until, clock))
 
 
 def _idle(looks: Sequence[Look], after: Window, window: str) -> str:

@@ -279,10 +279,12 @@ def _texts(source: _Source, field: str, value: object) -> list[str] | None:
 
 def _trec(path: Path, qrels: Path | None) -> list[dict[str, Any]]:
     ranked: dict[str, list[tuple[int, str, float]]] = {}
+    named: set[tuple[str, str]] = set()
     for number, (query, _, document, rank, score, _tag) in _columns(path, 6):
         found = ranked.setdefault(query, [])
-        if any(document == one for _, one, _ in found):
+        if (query, document) in named:
             raise InputFileError(path, f"document {document!r} occurs twice for {query!r}", line=number)
+        named.add((query, document))
         found.append((int(_number(path, number, rank)), document, _number(path, number, score)))
     gains: dict[str, dict[str, float]] = {}
     for number, (query, _, document, gain) in _columns(qrels, 4) if qrels is not None else ():

@@ -182,7 +182,7 @@ def calibrate(
         calibration, groups = _by_cost(base, rows, costs, note)
     else:
         calibration, groups = _by_promise(
-            base, picked, max_miss_rate, confidence, note, grouped=per is not None
+            base, picked, max_miss_rate, confidence, note, names=_names(rows, per)
         )
     if calibration.guarantee is not None:
         mark = run.header.fingerprint
@@ -251,6 +251,11 @@ def _refuse_unlabelled(dataset: Dataset, needed: int) -> None:
         raise NotEnoughLabelsError(known, needed)
 
 
+def _names(rows: Sequence[LabelledScore], per: str | None) -> list[str]:
+    """The groups that the promise is to hold in: one without a bad sentence too, which then has too few."""
+    return sorted({row.group for row in rows}) if per is not None else [ALL]
+
+
 def _by_promise(
     base: Calibration,
     picked: Sequence[LabelledScore],
@@ -258,10 +263,10 @@ def _by_promise(
     confidence: float,
     note: str,
     *,
-    grouped: bool,
+    names: Sequence[str],
 ) -> tuple[Calibration, tuple[GroupThreshold, ...]]:
-    groups = []
-    for name in sorted({row.group for row in picked}) or [ALL]:
+    groups, grouped = [], names != [ALL]
+    for name in names:
         bad = [row.score for row in picked if row.group == name and not row.grounded]
         try:
             threshold, allowed = guaranteed_threshold(bad, rate, confidence)

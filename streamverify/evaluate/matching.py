@@ -108,9 +108,10 @@ def at_odds(labels: Sequence[LabelledSentence], answer: str | None) -> tuple[int
     places: dict[str, list[int]] = {}
     for place, label in enumerate(labels):
         places.setdefault(_squeezed(label.text)[0], []).append(place)
+    squeezed = _squeezed(answer or "")[0]
     for text, own in places.items():
         other = next((one for one in own if labels[one].label is not labels[own[0]].label), None)
-        if other is not None and len(own) > _squeezed(answer or "")[0].count(text):
+        if other is not None and len(own) > squeezed.count(text):
             return own[0], other
     return None
 

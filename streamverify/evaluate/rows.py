@@ -73,6 +73,8 @@ def read_cases(path: Path, *, warn: Callable[[str], None] | None = None) -> Iter
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    if path.is_fifo() or path.is_char_device():  # the second reading would find it empty
+        raise InputFileError(path, "is no file; it is read more than once: write it to a file first")
     try:
         with path.open("rb") as file:
             number = 0

@@ -352,7 +352,23 @@ def power_of(effect: float, cases: int, *, alpha: float = 0.05, paired: bool = F
     far = shift - bound
     if far > 8:
         return 1.0  # the noncentral distribution has no digits left out there
-    return float(_scipy().nct.sf(bound, freedom, shift) + _scipy().nct.cdf(-bound, freedom, shift))
+    power = float(_scipy().nct.sf(bound, freedom, shift) + _scipy().nct.cdf(-bound, freedom, shift))
+    return power if math.isfinite(power) else _power_by_integral(bound, freedom, shift)
+
+
+def _power_by_integral(bound: float, freedom: int, shift: float) -> float:
+    """The same over the chi distribution of the denominator, where scipy's series has no answer."""
+    from scipy.integrate import quad  # noqa: PLC0415 - kept out of start-up
+
+    chi, norm, root = _scipy().chi(freedom), _scipy().norm, math.sqrt(freedom)
+
+    def beyond(spread: float) -> float:
+        scaled = bound * spread / root
+        return float(chi.pdf(spread) * (norm.cdf(shift - scaled) + norm.cdf(-shift - scaled)))
+
+    middle, width = root, 12.0
+    power = quad(beyond, max(middle - width, 0.0), middle + width, limit=200)[0]
+    return min(max(float(power), 0.0), 1.0)
 
 
 def calibration_error(

@@ -122,12 +122,21 @@ def sample(traffic: Traffic, window: Window) -> Sample:
     )
 
 
+MOST_LOOKS = 10_000
+"""Windows that one call compares."""
+
+
 def looks(traffic: Traffic, reference: Window, now: Window, length: timedelta) -> tuple[Look, ...]:
     """Every whole window of a length in `now`, in order, held against the reference.
 
     Raises:
-        UsageError: the reference holds nothing that could be compared. Caller.
+        UsageError: the reference holds nothing that could be compared, or there are more windows than
+            `MOST_LOOKS`. Caller.
     """
+    if (now.until - now.since) / length > MOST_LOOKS:
+        raise UsageError(
+            f"{now} holds more than {MOST_LOOKS:,} windows of {length}: look at fewer, or longer ones"
+        )
     before = sample(traffic, reference)
     if not any(count for held in (before.numbers, before.words) for count in held.values()):
         raise UsageError(

@@ -11,6 +11,9 @@ from datetime import UTC, datetime, timedelta
 from streamverify.errors import UsageError
 
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+_LONGEST = timedelta(days=3650)
+_YEARS = range(1900, 3000)
+"""Years of moments: from the first or the last that a calendar has, no length could be counted."""
 _LENGTH = re.compile(r"([0-9]{1,6})([smhd])")
 
 
@@ -18,19 +21,22 @@ def length_from(text: str) -> timedelta:
     """A length such as `90s`, `30m`, `24h` or `7d`.
 
     Raises:
-        UsageError: it is none, or 0. Caller.
+        UsageError: it is none, 0, or more than ten years. Caller.
     """
     found = _LENGTH.fullmatch(text.strip())
     if found is None or not int(found[1]):
         raise UsageError(f"{text!r} is no length of time; write 90s, 30m, 24h or 7d")
-    return timedelta(**{_UNITS[found[2]]: int(found[1])})
+    length = timedelta(**{_UNITS[found[2]]: int(found[1])})
+    if length > _LONGEST:
+        raise UsageError(f"{text!r} is more than {_LONGEST.days} days")
+    return length
 
 
 def moment_from(text: str) -> datetime:
     """A day or a moment; in UTC where it names no zone.
 
     Raises:
-        UsageError: it is none. Caller.
+        UsageError: it is none, or centuries away. Caller.
     """
     try:
         found = datetime.fromisoformat(text.strip())
@@ -38,6 +44,8 @@ def moment_from(text: str) -> datetime:
         raise UsageError(
             f"{text!r} is no day or moment; write 2026-11-01 or 2026-11-01T12:00+01:00"
         ) from None
+    if found.year not in _YEARS:
+        raise UsageError(f"{text!r} lies outside of the years {_YEARS[0]} to {_YEARS[-1]}")
     return found.replace(tzinfo=UTC) if found.tzinfo is None else found
 
 

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import os
+
 import pytest
 from builders import written
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamverify.errors import UsageError
+from streamverify.errors import InputFileError, UsageError
 from streamverify.evaluate import read_dataset
 from streamverify.evaluate.dividing import sample, split, together
 from streamverify.program import main
@@ -118,3 +120,12 @@ def test_the_commands(tmp_path, capsys):
     one, other = (str(written(tmp_path / f"{name}.jsonl", labelled[:1])) for name in ("one", "other"))
     assert main(["dataset", "agree", one, other, "--min-kappa", "0"]) == 1
     assert "only one label occurs" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_is_refused_since_it_is_read_more_than_once(tmp_path):
+    pipe = tmp_path / "rows.jsonl"
+    os.mkfifo(pipe)
+    with pytest.raises(InputFileError, match="is no file; it is read more than once"):
+        split(pipe, PARTS, seed=0, to=tmp_path / "parts")
+    assert not (tmp_path / "parts").exists()

@@ -235,3 +235,10 @@ def test_the_command_writes_a_file_that_the_others_take(tmp_path, capsys):
     assert main(["calibrate", str(dataset), "--scorer", "lexical"]) == 2
     assert "25 answers" in capsys.readouterr().err
     assert main([*command, "--out", str(tmp_path / "no" / "c.json")]) == 2
+
+
+@pytest.mark.slow
+def test_a_group_without_a_bad_sentence_has_too_few(verifier):
+    right = [labelled(100 + n, (12 + n % 60, True), category="easy") for n in range(60)]
+    with pytest.raises(NotEnoughLabelsError, match="easy: 0 answers .* needs"):
+        calibrate([*many(60), *right], 0.1, per="category", verifier=verifier)

@@ -268,3 +268,16 @@ def test_a_run_with_a_pack_is_read_as_it_was_written(tmp_path):
     run = run_of(cases(4), pack="legal", out=tmp_path / "j.jsonl")
     run.write(tmp_path / "r.json")
     assert Run.read(tmp_path / "r.json").text() == run.text() == Run.read(tmp_path / "j.jsonl").text()
+
+
+@pytest.mark.parametrize("gain", [7.0, 1e4, 2147483653.0, 1e12, 1e300])
+def test_a_gain_is_relevant_whatever_its_size(gain):
+    one = ranked("t", "u", relevant={"t": gain})
+    assert (figure("precision@1", one), figure("recall@5", one), figure("mrr", one)) == (1.0, 1.0, 1.0)
+    graded = figure("ndcg@5", one)
+    assert graded == (1.0 if gain <= 1000 else NotComputed("graded relevance must not be above 1,000"))
+
+
+def test_ids_are_told_apart_behind_a_null():
+    assert figure("recall@5", ranked("a\0b", relevant={"a\0c": 1.0})) == 0.0
+    assert figure("recall@5", ranked("a\0b", "a\0c", relevant={"a\0c": 1.0})) == 1.0

@@ -168,3 +168,16 @@ def test_agreement_needs_equal_rows():
 def test_false_discovery_control():
     assert stats.discoveries([]) == []
     assert stats.discoveries([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.04, 0.04])
+
+
+@pytest.mark.parametrize(
+    ("effect", "cases", "paired", "power"), [(5.45, 2, True, 0.453), (0.6, 376, False, 1)]
+)
+def test_power_is_a_number_where_scipys_series_has_none(effect, cases, paired, power):
+    assert stats.power_of(effect, cases, paired=paired) == pytest.approx(power, abs=0.005)
+
+
+@given(st.floats(0.05, 5.95), st.integers(2, 400), st.booleans())
+def test_power_is_a_share_and_grows_with_the_cases(effect, cases, paired):
+    fewer, more = (stats.power_of(effect, number, paired=paired) for number in (cases, cases + 1))
+    assert 0 <= fewer <= more + 1e-6 <= 1 + 1e-6

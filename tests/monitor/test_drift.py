@@ -21,7 +21,7 @@ from streamverify.console.drifts import show_drift
 from streamverify.errors import UsageError
 from streamverify.figure import NotComputed
 from streamverify.monitor import drift
-from streamverify.monitor.moments import ends_from, length_from
+from streamverify.monitor.moments import ends_from, length_from, moment_from
 from streamverify.monitor.promises import calibration_error
 from streamverify.monitor.traffic import HumanLabel, Traffic, Window
 from streamverify.records import Database, add_up, histograms
@@ -261,8 +261,12 @@ def test_bad_stretches_of_time_are_refused(url, capsys):
 
 
 @given(st.integers(1, 10**6 - 1), st.sampled_from("smhd"))
-def test_lengths_are_read_as_written(count, unit):
+def test_lengths_are_read_as_written_and_none_is_above_ten_years(count, unit):
     seconds = {"s": 1, "m": 60, "h": 3600, "d": 86_400}[unit]
+    if count * seconds > 3650 * 86_400:
+        with pytest.raises(UsageError, match="more than 3650 days"):
+            length_from(f"{count}{unit}")
+        return
     assert length_from(f"{count}{unit}").total_seconds() == count * seconds
 
 
@@ -305,3 +309,21 @@ def test_records_without_texts_have_no_languages(tmp_path):
         traffic = Traffic(database)
         assert (traffic.answers(FIRST), traffic.judged(FIRST), traffic.values(FIRST)) == ([], [], {})
     assert set(TEXTS) == {"en", "de"}
+
+
+@pytest.mark.parametrize("text", ["0001-01-01", "9999-12-31T23:59-10:00", "0001-01-01T00:00+14:00"])
+def test_a_moment_that_no_length_can_be_counted_from_is_refused(text):
+    with pytest.raises(UsageError, match="outside of the years 1900 to 2999"):
+        moment_from(text)
+
+
+def test_looks_end_with_the_present_and_are_not_without_number(tmp_path, capsys):
+    url = str(tmp_path / "records.db")
+    write(url, 30)
+    write(url, 30, since=START + DAY, seed=1)
+    asked = ("--reference", "2026-11-01..2026-11-02", "--now", "2026-11-02..2999-12-31")
+    status, _, error = monitor(capsys, url, *asked, "--window", "1s")
+    assert status == 2
+    assert "more than 10,000 windows of 0:00:01" in error
+    _, lines, _ = monitor(capsys, url, *asked, "--window", "1d", "--json")
+    assert len(lines) < 3650

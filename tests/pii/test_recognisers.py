@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from streamverify import Flag, RedactPii, Verifier
 from streamverify.errors import MissingExtraError, UsageError
 from streamverify.pii import KINDS, PresidioDetector, Recognisers, blocked, checksums, marked
 from streamverify.pii.items import BLOCK, LONGEST, barriers
@@ -199,3 +200,18 @@ def test_without_presidio_its_detector_names_the_command(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "presidio_analyzer", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'streamverify\[presidio\]'"):
         PresidioDetector()
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Her mail is _ann@example.org_.", "Her mail is _[email]_."),
+        ("__ann@example.org__", "__[email]__"),
+        ("Write to ann@example.org/bob@example.org.", "Write to [email]/[email]."),
+        ("ann_b@a.b.c.d.e.f.g.h.i.com", "[email]"),
+        ("https://host.org/ann@example.org", "https://host.org/ann@example.org"),
+    ],
+)
+def test_markup_and_a_slash_hide_no_address(text, shown):
+    with Verifier("lexical", policy=RedactPii(Flag())) as verifier:
+        assert verifier.check_sync(text, ["p"]).released == shown

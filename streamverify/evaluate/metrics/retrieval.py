@@ -19,6 +19,8 @@ from streamverify.figure import NotComputed, share
 from streamverify.types import Passage
 
 CUTS = (1, 3, 5, 10)
+MOST_GAIN = 1_000
+"""Highest graded relevance that is computed with."""
 
 _NEEDS = (Need.RETRIEVED, Need.RELEVANT)
 _WORD = re.compile(r"\w{3,}")
@@ -32,11 +34,16 @@ def _library() -> Any:
 def _score(case: Case, measure: str) -> float | NotComputed:
     """One measure of pytrec_eval."""
     ranked, gains = tuple(dict.fromkeys(case.ranked or ())), case.relevant or {}
-    if measure.startswith("ndcg") and any(gain != int(gain) for gain in gains.values()):
+    graded = measure.startswith("ndcg")
+    if graded and any(gain != int(gain) for gain in gains.values()):
         return NotComputed("graded relevance must be whole numbers")
-    # Any gain above 0 is relevant, and pytrec_eval counts from 1.
-    judged = {"q": {document: math.ceil(gain) for document, gain in gains.items()}}
-    run = {"q": {document: float(len(ranked) - place) for place, document in enumerate(ranked)}}
+    if graded and any(gain > MOST_GAIN for gain in gains.values()):
+        return NotComputed(f"graded relevance must not be above {MOST_GAIN:,}")
+    # Any gain above 0 is relevant. pytrec_eval counts gains in an array of as many places, and reads ids as
+    # C strings.
+    numbers = {document: str(number) for number, document in enumerate(dict.fromkeys([*ranked, *gains]))}
+    judged = {"q": {numbers[one]: int(gain) if graded else int(gain > 0) for one, gain in gains.items()}}
+    run = {"q": {numbers[one]: float(len(ranked) - place) for place, one in enumerate(ranked)}}
     try:
         found = _library().RelevanceEvaluator(judged, {measure}).evaluate(run)
     except MissingExtraError:
