@@ -364,8 +364,9 @@ class _Check:
 
     def _follows(self, found: Exchange, sentence: str) -> bool:
         """Whether a number in the place of another is the same, worked out, or tells which case is meant."""
-        held = (date for date in dates(self._text) if self._all.holds_date(date))
-        if any(one.start <= found.start < one.end for one in (*self._dialled, *held)):
+        held = [Span(date.start, date.end) for date in dates(self._text) if self._all.holds_date(date)]
+        dialled = [Span(one.start, one.end) for one in self._dialled]
+        if any(start <= found.start < end for start, end in (*dialled, *held)):
             return True
         if ":" in found.text:
             return False  # a time of day is no sum
