@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
@@ -13,16 +14,21 @@ from langchain_core.documents import Document
 class RunTree:
     """Which runs belong together: every run of one call has the same root.
 
-    A root is the topmost run that was seen, and is forgotten with all its runs when it ends.
+    A root is the topmost run that was seen, and is forgotten with all its runs when it ends. Runs may
+    begin and end in any thread.
     """
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()
         self._roots: dict[UUID, UUID] = {}
+        self._runs: dict[UUID, list[UUID]] = {}
 
     def begin(self, run: UUID, parent: UUID | None) -> UUID:
         """The root of a run that starts now."""
-        root = self._roots.get(parent, run) if parent is not None else run
-        self._roots[run] = root
+        with self._lock:
+            root = self._roots.get(parent, run) if parent is not None else run
+            self._roots[run] = root
+            self._runs.setdefault(root, []).append(run)
         return root
 
     def root(self, run: UUID | None) -> UUID | None:
@@ -31,9 +37,11 @@ class RunTree:
 
     def end(self, run: UUID) -> bool:
         """Whether this run was a root; it and its runs are forgotten then."""
-        if self._roots.get(run) != run:
-            return False
-        self._roots = {child: root for child, root in self._roots.items() if root != run}
+        with self._lock:
+            if self._roots.get(run) != run:
+                return False
+            for one in self._runs.pop(run):
+                self._roots.pop(one, None)
         return True
 
     def __len__(self) -> int:

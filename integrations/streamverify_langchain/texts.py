@@ -32,6 +32,10 @@ class Text:
     """Citations that came beside it."""
 
 
+def _unmoved(offset: int) -> int:
+    return offset
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
     """Reads and rebuilds chunks; the key under which dicts carry the answer is all it knows.
@@ -82,14 +86,19 @@ class Shape:
                 content = [{"type": "text", "text": text}, *kept]
         return self._put(output, answer.model_copy(update=message_passing(answer, content)), alone=False)
 
-    def cleaned(self, chunk: Any) -> Any:
-        """A chunk that has no text, with nothing in it that may not pass."""
+    def cleaned(self, chunk: Any, moved: Callable[[int], int] = _unmoved) -> Any:
+        """A chunk that has no text, with nothing in it that may not pass.
+
+        Args:
+            chunk: one without text; citations may come in one of their own.
+            moved: where an offset into their block as generated stands in what is shown.
+        """
         answer = self._answer(chunk)
         if not isinstance(answer, AIMessage):
             return chunk
         content: Any = answer.content
         if isinstance(content, list):
-            content = [_kept(block) for block in content if _is_text(block) or block_passes(block)]
+            content = [_kept(block, moved) for block in content if _is_text(block) or block_passes(block)]
         return self._put(chunk, answer.model_copy(update=message_passing(answer, content)), alone=False)
 
     def carries_answer(self, chunk: Any) -> bool:
@@ -138,7 +147,9 @@ def _texts(answer: Any) -> Iterator[Text]:
             if isinstance(block, str):
                 yield Text(place, block)
             elif _is_text(block):
-                yield Text(_slot(block, place), block["text"], tuple(block.get("annotations") or ()))
+                yield Text(
+                    _slot(block, place), block.get("text") or "", tuple(block.get("annotations") or ())
+                )
     elif answer is not None:
         raise UsageError(
             f"cannot verify {type(answer).__name__}: chains must yield str, AI messages or dicts that "
@@ -148,7 +159,9 @@ def _texts(answer: Any) -> Iterator[Text]:
 
 def _is_text(block: Any) -> bool:
     return isinstance(block, str) or (
-        isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str)
+        isinstance(block, dict)
+        and block.get("type") == "text"
+        and isinstance(block.get("text", ""), str | None)
     )
 
 
@@ -223,9 +236,10 @@ def _block_without(block: Any, moved: Callable[[int], int]) -> Any:
     return text_block(block, text="", annotations=annotations_passing(block["annotations"], moved))
 
 
-def _kept(block: Any) -> Any:
+def _kept(block: Any, moved: Callable[[int], int] = _unmoved) -> Any:
     """A block that passes as it is, or a text block with what of it may pass."""
     if not isinstance(block, dict) or not _is_text(block):
         return block
-    annotations = annotations_passing(block.get("annotations") or (), lambda offset: offset)
-    return text_block(block, **({"annotations": annotations} if annotations else {}))
+    annotations = annotations_passing(block.get("annotations") or (), moved)
+    rest = {name: value for name, value in block.items() if name != "annotations"}
+    return text_block(rest, **({"annotations": annotations} if annotations else {}))

@@ -29,6 +29,8 @@ class ChunkTranslator:
         self._shape, self._seen, self._holds, self._known = shape, seen, holds, known
         self._replacing, self._structure = Replacing(), StructureGuard()
         self._channel, self._length = 0, 0
+        self._starts: dict[int, int] = {}
+        """Where each block of the text began, by its slot."""
         self._chunks = self._answers = 0
 
     def read(self, chunk: Any, released: Released) -> Iterator[Move[Any]]:
@@ -53,19 +55,21 @@ class ChunkTranslator:
         self._answers += self._shape.carries_answer(chunk)
         texts = self._shape.texts(chunk)
         for part in texts:
+            self._starts.setdefault(part.slot, self._length)
             if part.text:
                 self._length += len(part.text)
                 self._guard(part.text)
                 yield TextDelta(key, part.text, partial(self._shape.with_text, chunk, part.slot), part.slot)
             if part.annotations:
                 yield CitationDelta(key, part.annotations)
+        block = self._starts[texts[0].slot] if texts else start
         ended = self._ends(chunk)
         if ended:
             yield TextEnd(key)
-            self._channel, self._length = key + 1, 0
+            self._channel, self._length, self._starts = key + 1, 0, {}
             self._structure = StructureGuard()
         if not any(part.text for part in texts):
-            yield PassThrough(lambda: self._shape.cleaned(chunk), key)
+            yield PassThrough(lambda: self._shape.cleaned(chunk, moved_by(released(key), block)), key)
         elif self._shape.without_text(chunk, lambda offset: offset) is not None:
             # Made when its turn has come: only then is it known where a citation's words stand now.
             yield PassThrough(lambda: self._shape.without_text(chunk, moved_by(released(key), start)), key)

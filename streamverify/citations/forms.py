@@ -35,7 +35,7 @@ class CitationKey:
 
 # A run of blanks gives none back: nothing that may follow it begins with one.
 _RANGE = r"\^?\d{1,3}(?:\s*[-–—‑−]\s*\^?\d{1,3})?"
-_SEPARATOR = r"\s*+(?:[,;、，&]|\band\b)\s*+"
+_SEPARATOR = r"\s*+(?:[,;、，]\s*+(?:and\b|&)|[,;、，&]|\band\b)\s*+"
 _NUMBERS = re.compile(rf"{_RANGE}(?>(?:{_SEPARATOR}{_RANGE})*)")
 _ITEM = re.compile(r"(\^?)(\d{1,3})(?:\s*[-–—‑−]\s*\^?(\d{1,3}))?")
 _LOCATOR = re.compile(
@@ -134,7 +134,9 @@ def numbers(content: str) -> tuple[CitationKey, ...]:
         if high < low or len(keys) + high - low >= MAX_KEYS:
             return ()
         kind: KeyKind = "label" if caret else "number"
-        keys += [CitationKey(kind, str(number)) for number in range(low, high + 1)]
+        # Alone it stays as it is written: ids may have zeros in front.
+        written = [str(number) for number in range(low, high + 1)] if last or caret else [first]
+        keys += [CitationKey(kind, number) for number in written]
     return tuple(dict.fromkeys(keys))
 
 
@@ -240,7 +242,7 @@ def named_number(content: str) -> NamedNumber | None:
     if found["word"]:
         key = CitationKey("word", source)
     else:
-        key = CitationKey("number" if source.isdigit() else "id", source)
+        key = CitationKey("number" if source.isdecimal() else "id", source)
     return NamedNumber(key, plain(found["name"]), shows=bool(_WORD_ITEM.match(source)))
 
 

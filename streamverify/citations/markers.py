@@ -354,7 +354,7 @@ class _Scan:
             return start + 1
         names = forms.cited(match[1])
         if any(forms.words(name, square=True) or self._named(name) for name in names):
-            keys = tuple(CitationKey("number" if name.isdigit() else "id", name) for name in names)
+            keys = tuple(CitationKey("number" if name.isdecimal() else "id", name) for name in names)
             return self._add(start, match.end(), (keys, "id"))
         return match.end()
 

@@ -198,6 +198,9 @@ class Resolver:
         for candidate in (written, str(number)):
             if candidate in ids:
                 return (candidate,)
+        padded = [one for one in ids if one.isdecimal() and len(one) < _LONGEST_NUMBER and int(one) == number]
+        if len(padded) == 1:
+            return (padded[0],)
         if ids and _is_run(ids):
             return ()
         return self._place(number if self._numbering == "zero" else number - 1)
@@ -296,9 +299,13 @@ def _shapes(passages: Sequence[Passage]) -> re.Pattern[str] | None:
     return re.compile("|".join(sorted(shapes))) if shapes else None
 
 
+_LONGEST_NUMBER = 10
+"""Digits from which on an id is no number that a marker could mean."""
+
+
 def _is_run(ids: Sequence[str]) -> bool:
     """Whether the ids are the numbers 0…n-1 or 1…n, in any order."""
-    if not all(id_.isdecimal() and len(id_) < 10 for id_ in ids):
+    if not all(id_.isdecimal() and len(id_) < _LONGEST_NUMBER for id_ in ids):
         return False
     numbers = sorted(map(int, ids))
     return numbers[0] <= 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers)))

@@ -112,6 +112,8 @@ _NO_PHRASE = frozenset(
     """)
 ) | {*DAYS, *MONTHS}
 _INNER = frozenset({"their", "its", "his", "them", "it", "you", "into", "they", "we"})
+_LONGEST_OPENING = 300
+"""Characters in which an opening ends: blanks and digits without end would be read again and again."""
 _LONGEST = 9
 """Words of the longest phrase taken as a subject."""
 
@@ -122,7 +124,7 @@ def pronoun(text: str) -> tuple[int, int] | None:
     A short opening ("In 2019, ", "However, ") may come before it; "it" without meaning ("it is possible
     to …") points nowhere.
     """
-    opening = _OPENING.match(text)
+    opening = _OPENING.match(text, 0, _LONGEST_OPENING)
     start = opening.end() if opening else 0
     word = re.compile(r"[A-Za-z]+").match(text, start)
     if word is None or word[0].lower() not in _PRONOUNS or _EXPLETIVE.match(text, start):
@@ -147,16 +149,29 @@ def referent(word: str, previous: Sequence[str]) -> str | None:
     wanted = _PRONOUNS.get(word.lower(), "any")
     for text in reversed(previous[-4:]):
         if wanted == "person":
-            name = next(
-                (found for found in _TITLE_NAME.finditer(text) if not _after_article(text, found)), None
-            )
-            if name is not None:
-                return name[0]
+            names = {f[0] for f in _TITLE_NAME.finditer(text) if not _after_article(text, f)}
+            names = {name for name in names if not _of_the_other(word.lower(), name)}
+            if names:
+                return names.pop() if len(names) == 1 else None
             continue
         phrase = subject(text)
         if phrase is not None:
             return phrase if _agrees(word.lower(), phrase) else None
+        if len(text.split()) > _SHORT and pronoun(text) is None:
+            return None  # it speaks of something else, which cannot be told
     return None
+
+
+_SHORT = 3
+"""Words of a remark, which speaks of nothing: "Yes, of course."."""
+_HIS = re.compile(r"(?:Mr|Sir|King)\b")
+_HER = re.compile(r"(?:Mrs|Ms|Queen)\b")
+
+
+def _of_the_other(word: str, name: str) -> bool:
+    """Whether the title before a name says that the pronoun is not theirs."""
+    other = _HER if word in {"he", "him", "his"} else _HIS if word in {"she", "her", "hers"} else None
+    return other is not None and other.match(name) is not None
 
 
 def _after_article(text: str, found: re.Match[str]) -> bool:
@@ -189,7 +204,7 @@ def _agrees(word: str, phrase: str) -> bool:
 
 def subject(text: str) -> str | None:
     """The noun phrase before a sentence's first verb; None when it is a pronoun or cannot be told."""
-    opening = _OPENING.match(text)
+    opening = _OPENING.match(text, 0, _LONGEST_OPENING)
     rest = text[opening.end() :] if opening else text
     rest = _skip_clause(rest)
     there = _THERE.match(rest)

@@ -191,3 +191,15 @@ def test_definitions_are_read_with_label_and_target():
         ("2", "https://a.org"),
     ]
     assert all(text[d.start : d.end].endswith(d.target) for d in find_definitions(text))
+
+
+def test_a_number_that_no_decimal_digits_make_is_a_name():
+    passages = [Passage("p1", "Text."), Passage("²", "Text.")]
+    (found,) = find_markers("It grew \\cite{p1,²}.", known=Resolver(passages))
+    assert [(key.kind, key.value) for key in found.keys] == [("id", "p1"), ("id", "²")]
+
+
+@pytest.mark.parametrize("marker", ["[1, 2, and 3]", "[1, 2 and 3]", "[1, 2, & 3]", "[Sources 1, 2, and 3]"])
+def test_the_last_of_several_may_have_a_comma_and_a_word_before_it(marker):
+    (found,) = find_markers(f"It grew {marker}.")
+    assert [key.value.removeprefix("Sources ") for key in found.keys] == ["1", "2", "3"]

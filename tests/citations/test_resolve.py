@@ -264,3 +264,19 @@ def test_a_handed_marker_takes_the_place_of_the_one_it_overlaps():
     [handed] = native([ASSISTANTS], text=text)
     assert [m.text for m in combine(find_markers(text), [handed])] == ["【4:0†annual.pdf】", "[1]"]
     assert Resolver([*LIBRARY[:3], Passage("d", "t", None, {"file_id": "f1"})]).resolve(handed) == ("d",)
+
+
+@pytest.mark.parametrize(
+    ("ids", "marker", "expected"),
+    [
+        (("01", "02"), "[02]", ("02",)),
+        (("01", "02"), "[2]", ("02",)),
+        (("01", "02", "03"), "[1-2]", ("01", "02")),
+        (("003", "001"), "[001]", ("001",)),
+        (("003", "001"), "[3]", ("003",)),
+        (("1", "01"), "[01]", ("01",)),
+        (("1", "01"), "[1]", ("1",)),
+    ],
+)
+def test_a_number_means_the_passage_whose_id_is_that_number_zeros_or_not(ids, marker, expected):
+    assert meant(f"It grew {marker}.", Resolver(passages(*ids))) == [expected]

@@ -322,11 +322,26 @@ def test_a_header_row_with_an_amount_claims_it():
         ("The prize went to Ada Pell.", "She gave it away.", "Ada Pell gave it away."),
         ("The bid was late.", "It's tied to a condition.", "The bid is tied to a condition."),
         ("Here is more.\n", "It stands 330 m tall.", "It stands 330 m tall."),
+        ("Mr. Adams married Mrs. Clark in 1990.", "She was born in York.", "Mrs. Clark was born in York."),
+        ("Mr. Adams married Mrs. Clark in 1990.", "He was born in York.", "Mr. Adams was born in York."),
+        ("Ada Pell met Eve Stone.", "She was born in York.", "She was born in York."),
     ],
 )
 def test_a_dangling_pronoun_takes_its_referent_and_nothing_else(before, text, expected):
     found = reading(before, text)
     assert found.claim.text == expected
+
+
+@pytest.mark.parametrize(
+    ("between", "expected"),
+    [
+        ("We also offer the Pro plan.", "It costs 30 euros."),  # which of the two, nobody can tell
+        ("It is billed monthly.", "The Basic plan costs 30 euros."),
+        ("Yes, of course.", "The Basic plan costs 30 euros."),
+    ],
+)
+def test_a_sentence_between_whose_subject_cannot_be_told_hides_those_before(between, expected):
+    assert reading("The Basic plan is cheap.", between, "It costs 30 euros.").claim.text == expected
 
 
 def test_a_borrowed_referent_never_brings_the_assertion_of_the_sentence_before():

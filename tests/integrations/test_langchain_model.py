@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from uuid import uuid4
 
 import anyio
 import pytest
@@ -17,6 +20,7 @@ from langchain_core.tools import tool
 from streamverify import Flag, Label, PassageError, Redact, SentenceJudged, UsageError, Verifier
 from streamverify.testing import ScriptedScorer
 from streamverify_langchain import REPORT, VERDICT, DocumentTap, VerifiedChatModel
+from streamverify_langchain.documents import RunTree
 from tests.integrations.langchain_fakes import (
     ANSWER,
     DOCUMENTS,
@@ -195,3 +199,26 @@ async def test_passages_that_cannot_be_read_fail_the_call():
         await verified_model(passages=[5]).ainvoke("q")
     with pytest.raises(PassageError):
         [chunk async for chunk in verified_model(passages=[5]).astream("q")]
+
+
+def test_runs_of_many_threads_lose_nothing_of_each_other():
+    runs, threads = RunTree(), 8
+    begun = threading.Barrier(threads)
+    kept: list[bool] = []
+
+    def serve() -> None:
+        begun.wait()
+        for _ in range(300):
+            calls = [uuid4() for _ in range(8)]
+            children = [uuid4() for _ in calls]
+            for call, child in zip(calls, children, strict=True):
+                runs.begin(call, None)
+                runs.begin(child, call)
+            kept.append(all(runs.root(child) == call for call, child in zip(calls, children, strict=True)))
+            kept.append(all(runs.end(call) for call in calls))
+
+    with ThreadPoolExecutor(threads) as pool:
+        for done in [pool.submit(serve) for _ in range(threads)]:
+            done.result()
+    assert all(kept)
+    assert len(runs) == 0

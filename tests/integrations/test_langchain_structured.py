@@ -210,3 +210,30 @@ async def test_reports_are_reachable_from_invoke():
     made = VerifiedChatModel(inner=model(), verifier=verifier(Redact()), passages=DOCUMENTS)
     made.invoke("q", config={"callbacks": [model_collector]})
     assert [report.released for report in model_collector.reports] == [SHOWN]
+
+
+@pytest.mark.parametrize("way", ["invoke", "stream"])
+def test_foreign_annotations_alone_stay_in_too(way):
+    note = {"type": "non_standard_annotation", "value": {"raw": RAW}}
+    said = AIMessage([{"type": "text", "text": "Paris is the capital.", "annotations": [note]}])
+    chain = VerifiedRunnable(RunnableLambda(lambda _: said), verifier=verifier(Redact()), passages=DOCUMENTS)
+    told = chain.invoke("q") if way == "invoke" else list(chain.stream("q"))
+    assert SECRET not in repr(told)
+    assert "Paris" in repr(told)
+
+
+@pytest.mark.parametrize("more", [{}, {"text": ""}, {"text": None}])
+async def test_a_citation_in_a_chunk_of_its_own_points_into_what_is_shown(more):
+    start = ANSWER.index("The river")
+    note = {"type": "citation", "title": "p1", "start_index": start, "end_index": start + 9}
+
+    async def generate(_):
+        yield AIMessageChunk([{"type": "text", "text": ANSWER, "index": 0}], id="m")
+        yield AIMessageChunk([{"type": "text", **more, "annotations": [note], "index": 0}], id="m")
+
+    chain = VerifiedRunnable(RunnableGenerator(generate), verifier=verifier(Redact()), passages=DOCUMENTS)
+    blocks = [block for part in [p async for p in chain.astream("q")] for block in part.content]
+    shown = "".join(block.get("text") or "" for block in blocks)
+    ((cited,),) = [block["annotations"] for block in blocks if block.get("annotations")]
+    assert shown == SHOWN
+    assert shown[cited["start_index"] : cited["end_index"]] == "The river"
