@@ -9,6 +9,7 @@ import openai
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from openai.types.responses import ResponseErrorEvent
 
 from streamverify import Flag, Halt, Observe, Redact
 from streamverify.testing import pieces
@@ -202,3 +203,17 @@ async def test_leaving_early_hangs_up(loopback, verifier):
         async with verify_stream(stream, PASSAGES, verifier=verifier, policy=Redact()) as verified:
             await anext(verified)
         assert await anyio.to_thread.run_sync(loopback.hung_up.wait, 10)
+
+
+@pytest.mark.parametrize("policy", [Flag(), Redact()])
+@pytest.mark.anyio
+async def test_an_error_may_be_all_that_comes(verifier, policy):
+    failed = ResponseErrorEvent(
+        type="error", code="rate_limit_exceeded", message="Slow down.", param=None, sequence_number=0
+    )
+
+    async def source():
+        yield failed
+
+    async with verify_stream(source(), PASSAGES, verifier=verifier, policy=policy) as events:
+        assert [event async for event in events] == [failed]
