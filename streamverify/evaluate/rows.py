@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
+import stat
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,10 +75,10 @@ def read_cases(path: Path, *, warn: Callable[[str], None] | None = None) -> Iter
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    if path.is_fifo() or path.is_char_device():  # the second reading would find it empty
-        raise InputFileError(path, "is no file; it is read more than once: write it to a file first")
     try:
         with path.open("rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):  # a second reading would find it empty
+                raise InputFileError(path, "is no file; it is read more than once: write it to a file first")
             number = 0
             while data := file.readline(MAX_LINE + 1):
                 number += 1

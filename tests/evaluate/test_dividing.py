@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import json
 import os
+from pathlib import Path
 
 import pytest
 from builders import written
@@ -122,10 +124,14 @@ def test_the_commands(tmp_path, capsys):
     assert "only one label occurs" in capsys.readouterr().out
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="this system names no open files")
 def test_a_pipe_is_refused_since_it_is_read_more_than_once(tmp_path):
-    pipe = tmp_path / "rows.jsonl"
-    os.mkfifo(pipe)
-    with pytest.raises(InputFileError, match="is no file; it is read more than once"):
-        split(pipe, PARTS, seed=0, to=tmp_path / "parts")
+    reading, writing = os.pipe()
+    try:
+        os.write(writing, json.dumps({"id": "a", "passages": ["Text."]}).encode() + b"\n")
+        os.close(writing)
+        with pytest.raises(InputFileError, match="is no file; it is read more than once"):
+            split(Path(f"/dev/fd/{reading}"), PARTS, seed=0, to=tmp_path / "parts")
+    finally:
+        os.close(reading)
     assert not (tmp_path / "parts").exists()
