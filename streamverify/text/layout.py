@@ -12,7 +12,7 @@ _MARKED = frozenset({SentenceKind.LIST_ITEM, SentenceKind.HEADING, SentenceKind.
 _SAYS = re.compile(rf"(?![{TICKS}])[{EMOJI}]")
 """An emoji that is no item's mark."""
 
-_FIGURE = re.compile(r"\d++\.\d")
+_FIGURE = re.compile(r"(?<!\d)\d{1,2}\.\d")
 """The number of a section, which a figure at a line's beginning looks like: "3.5 Stars were given"."""
 
 _BLOCK = "(?:p|li|ul|ol|dl|d[dt]|div|tr|td|table|blockquote|h[1-6])"
