@@ -125,9 +125,9 @@ def joined(row: dict[str, Any]) -> Item:
     for one in row["claims"]:
         end = at + len(one["claim"])
         label = CLAIM_LABELS.get(one["label"], one["label"])
-        places = [(at + one["claim"].index(text), len(text)) for text in one.get("spans", ())]
-        spans = tuple((start, start + length) for start, length in places) or None  # of supported ones too
-        gold.append(Gold(at, end, label, str(one.get("kind") or ""), spans))
+        marked = [(at + one["claim"].index(text), text) for text in one.get("spans", ())]
+        spans = tuple((start, start + len(text)) for start, text in marked)
+        gold.append(Gold(at, end, label, str(one.get("kind") or ""), spans or None))
         at = end + 1
     passages = tuple(
         Passage(p.get("id", f"p{n}"), p["text"], p.get("title")) for n, p in enumerate(row["passages"], 1)

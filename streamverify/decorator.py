@@ -11,6 +11,7 @@ iterator (of a provider's SDK, say) is treated like a generator function.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
@@ -275,7 +276,9 @@ class _Call:
 
     def refuse_read_once(self, args: Any, kwargs: Any) -> None:
         """Refuse passages that the function would read and leave nothing of, before it is called."""
-        if self.passages is not None:
+        if self.passages is None:
+            return
+        with contextlib.suppress(TypeError):  # arguments that do not fit: the function says so itself
             refuse_read_once(self.signature.bind(*args, **kwargs).arguments.get(self.passages))
 
     def wrapped(self, result: object, collector: _Collector, args: Any, kwargs: Any) -> object:

@@ -286,8 +286,8 @@ class RepairingPolicy(Policy, Protocol):
     def repair(self, sentence: Sentence, verdict: Verdict) -> RepairPlan | None:
         """How to repair this sentence; None where it is to be left to `decide`.
 
-        A replacement every sentence of which is SUPPORTED or NO_CLAIM takes the place of the sentence;
-        where none is found, `decide` says what happens.
+        A replacement every sentence of which is SUPPORTED or NO_CLAIM, and accepted by the plan, takes the
+        place of the sentence; where none is found, `decide` says what happens.
         """
         ...
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import contextvars
-import functools
 import gc
 import inspect
 import threading
@@ -10,7 +9,7 @@ import anyio
 import pytest
 
 from streamverify.decorator import CheckedAnswer, VerifiedPieces, VerifiedSyncPieces, verified
-from streamverify.errors import PassageError, StreamStateError, UsageError
+from streamverify.errors import StreamStateError, UsageError
 from streamverify.events import SentenceJudged, StreamFinished
 from streamverify.policy import Redact
 from streamverify.streaming.retrieval import retrieved
@@ -114,21 +113,6 @@ async def test_what_a_policy_holds_back_is_not_iterated(verifier):
             yield part
 
     assert "".join([piece async for piece in answer(PASSAGES)]) == "The mill is old. □ It grinds."
-
-
-@pytest.mark.anyio
-async def test_passages_found_inside_are_told_by_retrieved(verifier):
-    @verified(verifier=verifier)
-    async def answer(question: str):
-        docs = retrieved(PASSAGES)
-        assert docs is PASSAGES
-        for part in PARTS:
-            yield part
-
-    result = answer("q")
-    async for _ in result:
-        pass
-    assert result.report.counts[Label.SUPPORTED] == 2
 
 
 @pytest.mark.anyio
@@ -371,44 +355,3 @@ def test_a_decorator_above_a_kind_of_method_is_refused_with_where_it_goes(kind):
     with pytest.raises(UsageError, match=rf"below @{kind.__name__}"):
         verified()(kind(answer))
     assert callable(kind(verified()(answer)).__func__)
-
-
-@pytest.mark.anyio
-async def test_a_coroutine_behind_a_plain_wrapper_may_tell_what_it_retrieved(verifier):
-    def logged(function):
-        @functools.wraps(function)
-        def call(*args, **kwargs):
-            return function(*args, **kwargs)
-
-        return call
-
-    @verified(verifier=verifier)
-    @logged
-    async def answer():
-        await anyio.lowlevel.checkpoint()
-        retrieved(PASSAGES)
-        return TEXT
-
-    checked = await answer()
-    assert checked.report.counts[Label.CONTRADICTED] == 1
-    assert checked.report.counts[Label.UNVERIFIED] == 0
-
-
-@pytest.mark.anyio
-async def test_passages_that_can_be_read_only_once_are_refused_before_the_function_runs(verifier):
-    ran = []
-
-    @verified(passages="docs", verifier=verifier)
-    async def given(docs):
-        ran.append(docs)
-        return TEXT
-
-    @verified(verifier=verifier)
-    async def told():
-        return retrieved(iter(PASSAGES))
-
-    with pytest.raises(PassageError, match="read only once"):
-        await given(iter(PASSAGES))
-    assert not ran
-    with pytest.raises(PassageError, match=r"give a list, list\(documents\)"):
-        await told()

@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
@@ -22,10 +22,11 @@ import numpy as np
 
 from streamverify.calibration import Calibration
 from streamverify.judging.assessor import VerifierConfig
+from streamverify.judging.premises import Measured
 from streamverify.scorers.premise_cached import PremiseCachedScorer
 from streamverify.scorers.protocol import Abort, Scorer
 from streamverify.sentences.segmenter import segment
-from streamverify.types import Passage
+from streamverify.types import Passage, Sentence
 from training.fitting import Fitting, Flips, Row, beside, paying, threshold_for
 from training.jsonl import json_lines
 from training.kept_rows import COPIED, KeptRows
@@ -140,20 +141,40 @@ def rows_of(path: Path, kept: KeptRows, scorer: Scorer) -> list[Row]:
 
 def measured(basis: VerifierConfig, record: dict[str, Any]) -> Iterator[Row]:
     """The claims of one record, read and scored as a stream would."""
+    _, _, labels = parts(record)
+    for place, _, found in claims(basis, record, lambda place: labels[place][2] != "no_claim"):
+        if found is not None:
+            case = str(record["id"]).rsplit("-", 1)[0] if "premise" in record else str(record["id"])
+            yield Row(case, labels[place][2], dict(found.features))
+
+
+def claims(
+    basis: VerifierConfig, record: dict[str, Any], wanted: Callable[[int], bool]
+) -> Iterator[tuple[int, Sentence, Measured | None]]:
+    """The sentences of one record, each with the labelled stretch it overlaps most and what was measured.
+
+    Args:
+        basis: who scores.
+        record: an answer, a case or a claim.
+        wanted: whether a labelled stretch is asked for, by its place.
+
+    Yields:
+        The stretch's place, the sentence, and None where it claims nothing or is too long to be read.
+    """
     answer, passages, labels = parts(record)
     assessor = basis.assessor(passages, record.get("question"), Abort())
     sentences = segment(answer)
     for index, sentence in enumerate(sentences):
         overlaps = [min(sentence.end, end) - max(sentence.start, start) for start, end, _ in labels]
-        label = labels[int(np.argmax(overlaps))][2]
+        place = int(np.argmax(overlaps))
+        if not wanted(place):
+            continue
         markers, reading = assessor.read(sentence, sentences[max(index - 40, 0) : index])
-        if reading.claim is None or label == "no_claim":
-            continue
-        if len(basis.scorer.token_spans(reading.claim.text)) > basis.scorer.traits.claim_tokens:
-            continue
-        features = assessor.measure(reading.claim, markers, Abort()).features
-        case = str(record["id"]).rsplit("-", 1)[0] if "premise" in record else str(record["id"])
-        yield Row(case, label, dict(features))
+        claim = reading.claim
+        if claim is None or len(basis.scorer.token_spans(claim.text)) > basis.scorer.traits.claim_tokens:
+            yield place, sentence, None
+        else:
+            yield place, sentence, assessor.measure(claim, markers, Abort())
 
 
 LABELS = {"entail": "supported", "contradict": "contradicted", "neutral": "unsupported"}
@@ -239,15 +260,15 @@ def main() -> None:
     signs = [1 if n in RISING else -1 for n in chosen]
     weights, bias = fitting.map(chosen, "supported", signs, everything)
     held = {set_name(path): rows_of(path, kept, scorer) for path in options.beside}
-    claims = [row for found in held.values() for row in found]
+    others = [row for found in held.values() for row in found]
     for name in CHECKS:
-        print(f"labels that {name} changes beside: {Flips.of(name, chosen, weights, bias, claims)}")
-    shares = paying(CHECKS, chosen, weights, bias, claims)
+        print(f"labels that {name} changes beside: {Flips.of(name, chosen, weights, bias, others)}")
+    shares = paying(CHECKS, chosen, weights, bias, others)
     weights = np.array([weight * shares.get(name, 1.0) for name, weight in zip(chosen, weights, strict=True)])
     figures[SHIPPED] = fitting.validate(chosen, "supported", signs, shares, GIVEN)
     print(f"{SHIPPED}: {figures[SHIPPED]}", flush=True)
     for name in CHECKS:
-        print(f"{name} at {shares[name]:g}: {Flips.of(name, chosen, weights, bias, claims)}")
+        print(f"{name} at {shares[name]:g}: {Flips.of(name, chosen, weights, bias, others)}")
     rejected = [row for row in first if row.label in ("unsupported", "contradicted")]
     against = Fitting(rejected, (), 0.0, options.penalty)
     print(f"contradicted among the rejected: {against.validate(AGAINST, 'contradicted', [1] * len(AGAINST))}")

@@ -19,13 +19,13 @@ from typing import Any
 
 from streamverify.calibration import Calibration
 from streamverify.judging.assessor import VerifierConfig
+from streamverify.judging.premises import Measured
 from streamverify.judging.verdict import label_for, unsupported_spans
 from streamverify.scorers.premise_cached import PremiseCachedScorer
-from streamverify.scorers.protocol import Abort, Claim, Scorer, TokenRisk
-from streamverify.sentences.segmenter import segment
+from streamverify.scorers.protocol import Claim, Scorer, TokenRisk
 from streamverify.text.layout import body
 from streamverify.types import Finding, Label, Span
-from training.fuse import parts, set_name
+from training.fuse import claims, parts, set_name
 from training.jsonl import json_lines
 
 THRESHOLDS = tuple(round(0.05 * step, 2) for step in range(2, 17))
@@ -90,28 +90,21 @@ def known_places(record: dict[str, Any]) -> list[frozenset[int]]:
 
 def marked(basis: VerifierConfig, record: dict[str, Any]) -> Iterator[Marked]:
     """The sentences of one record that are not supported and have a marked span."""
-    answer, passages, labels = parts(record)
+    _, _, labels = parts(record)
     known = known_places(record)
-    assessor = basis.assessor(passages, record.get("question"), Abort())
-    sentences = segment(answer)
-    for index, sentence in enumerate(sentences):
-        overlaps = [min(sentence.end, end) - max(sentence.start, start) for start, end, _ in labels]
-        nearest = max(range(len(labels)), key=overlaps.__getitem__)
-        own = frozenset(at for at in known[nearest] if sentence.start <= at < sentence.end)
-        if labels[nearest][2] in ("supported", "no_claim") or not own:
+    for place, sentence, found in claims(basis, record, lambda place: bool(known[place])):
+        own = frozenset(at for at in known[place] if sentence.start <= at < sentence.end)
+        if labels[place][2] in ("supported", "no_claim") or not own:
             continue
-        markers, reading = assessor.read(sentence, sentences[max(index - 40, 0) : index])
-        claim = reading.claim
-        if claim is None or len(basis.scorer.token_spans(claim.text)) > basis.scorer.traits.claim_tokens:
-            yield Marked(own)
-            continue
-        measured = assessor.measure(claim, markers, Abort())
-        label, _ = label_for(basis.calibration, measured.features, contradiction=False)
-        if label is Label.SUPPORTED:
+        if found is None or _supported(basis, found):
             yield Marked(own)
         else:
-            tokens, findings = measured.score.tokens, measured.checked.findings
-            yield Marked(own, Reading(measured.claim, tuple(tokens), tuple(findings), body(sentence)))
+            whole = body(sentence, sections=False)
+            yield Marked(own, Reading(found.claim, found.score.tokens, found.checked.findings, whole))
+
+
+def _supported(basis: VerifierConfig, found: Measured) -> bool:
+    return label_for(basis.calibration, found.features, contradiction=False)[0] is Label.SUPPORTED
 
 
 def read(path: Path, scorer: Scorer, calibration: Calibration) -> list[Marked]:

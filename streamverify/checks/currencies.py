@@ -65,8 +65,7 @@ def foreign(quantity: Quantity, currencies: frozenset[str], sources: Iterable[Qu
     paid = False
     for source in sources:
         kinds = {reading.dimension for reading in source.readings}
-        money_too = not _NO_MONEY.search(source.text) and not source.implied
         if kinds & (others | money):
             return False
-        paid |= all(map(is_currency, kinds)) and money_too
+        paid |= all(map(is_currency, kinds)) and not source.implied and not _NO_MONEY.search(source.text)
     return paid

@@ -194,7 +194,7 @@ def _word_led(text: str) -> Iterable[Date]:
                 yield Date(start, end, match[0], DateKind.WEEKDAY, weekday=day)
         elif moment := _spoken(text, word, start, end):
             yield _time(text, moment)
-        elif (word[-1] == "y" and word[0] == "c") or word.endswith("ies"):
+        elif word.startswith("centur") or word.endswith("ties"):
             yield from era(text, start, end)
         elif word == "fy":
             yield from _fiscal(text, start, end)

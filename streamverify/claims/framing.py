@@ -82,7 +82,8 @@ _FRONT = tuple(
         (
             r"(?:the\s+(?:short\s+|simple\s+|direct\s+)?(?:answer|fact|truth|point|bottom line|upshot"
             r"|takeaway)\s+is"
-            r"|there\s+is\s+no\s+(?:doubt|question)|rest\s+assured|i\s+can\s+(?:also\s+)?(?:confirm|tell\s+you))(?:,?\s+that"
+            r"|there\s+is\s+no\s+(?:doubt|question)|rest\s+assured"
+            r"|i\s+can\s+(?:also\s+)?(?:confirm|tell\s+you))(?:,?\s+that"
             r"|[:,])\s+"
         ),
         (

@@ -181,9 +181,9 @@ def calibrate(
     if costs is not None:
         calibration, groups = _by_cost(base, rows, costs, note)
     else:
-        calibration, groups = _by_promise(
-            base, picked, max_miss_rate, confidence, note, names=_names(rows, per)
-        )
+        # A group without a bad sentence too, which then has too few.
+        names = sorted({row.group for row in rows}) if per is not None else None
+        calibration, groups = _by_promise(base, picked, max_miss_rate, confidence, note, names=names)
     if calibration.guarantee is not None:
         mark = run.header.fingerprint
         model = f"{mark.model} {mark.revision}".strip()
@@ -251,11 +251,6 @@ def _refuse_unlabelled(dataset: Dataset, needed: int) -> None:
         raise NotEnoughLabelsError(known, needed)
 
 
-def _names(rows: Sequence[LabelledScore], per: str | None) -> list[str]:
-    """The groups that the promise is to hold in: one without a bad sentence too, which then has too few."""
-    return sorted({row.group for row in rows}) if per is not None else [ALL]
-
-
 def _by_promise(
     base: Calibration,
     picked: Sequence[LabelledScore],
@@ -263,10 +258,10 @@ def _by_promise(
     confidence: float,
     note: str,
     *,
-    names: Sequence[str],
+    names: Sequence[str] | None,
 ) -> tuple[Calibration, tuple[GroupThreshold, ...]]:
-    groups, grouped = [], names != [ALL]
-    for name in names:
+    groups, grouped = [], names is not None
+    for name in names or [ALL]:
         bad = [row.score for row in picked if row.group == name and not row.grounded]
         try:
             threshold, allowed = guaranteed_threshold(bad, rate, confidence)

@@ -245,7 +245,8 @@ class Assessor:
         unsupported: tuple[Span, ...] = ()
         if label is not Label.SUPPORTED:
             risk = calibration.token_risk
-            unsupported = unsupported_spans(claim, score.tokens, risk, findings, body(sentence))
+            said = body(sentence, sections=False)
+            unsupported = unsupported_spans(claim, score.tokens, risk, findings, said)
         against = measured.checked.against if label is not Label.SUPPORTED else ()
         verdict = Verdict(
             index=sentence.index,
